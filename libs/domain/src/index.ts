@@ -1,1 +1,77 @@
-export {};
+export {
+  ADMITTED,
+  OBSTACLES,
+  nextWork,
+  type AdmissionFacts,
+  type NextWork,
+  type Obstacle,
+  type OpenTurnFacts,
+  type QueuedEntryFacts,
+} from './admission.js';
+export { canonicalJson, canonicalText } from './canonical-text.js';
+export {
+  CAPABILITIES,
+  EXTERNAL_CONTRACT,
+  deriveContract,
+  withoutTurnEnding,
+  type Capability,
+  type Contract,
+  type ContractFacts,
+  type PromptProfile,
+} from './contract.js';
+export { decideCreation, type Creation, type CreationFacts, type CreationLimits } from './creation.js';
+export { DEFAULT_LIMITS, LIMITS, type LimitName, type Limits } from './limits.js';
+export { defineMachine, type Machine } from './machine.js';
+export {
+  chooseTargetSession,
+  decideArrival,
+  type Arrival,
+  type ArrivalFacts,
+  type SenderRelation,
+  type TargetSessionFacts,
+} from './message-routing.js';
+export { pendingActionOf, type PendingAction } from './pending-action.js';
+export {
+  decideAnswer,
+  decideAsk,
+  needsNotice,
+  questionMachine,
+  type AnswerFacts,
+  type AnswerOutcome,
+  type AskFacts,
+  type AskOutcome,
+  type ParentReach,
+  type QuestionEndCause,
+  type QuestionStatus,
+} from './question.js';
+export {
+  ENTRY_KINDS,
+  countsTowardsCap,
+  queueEntryMachine,
+  rankOf,
+  type DeliveryMode,
+  type EntryKind,
+  type QueueEntryState,
+} from './queue-entry.js';
+export { REFUSAL_CODES, isRefusal, refuse, type Refusal, type RefusalCode } from './refusal.js';
+export {
+  isDriven,
+  receivesTools,
+  sessionMachine,
+  type RuntimeKind,
+  type SessionEvent,
+  type SessionKind,
+  type SessionState,
+} from './session.js';
+export { settleTurn, type Settlement, type SettlementFacts } from './settlement.js';
+export { taskMachine, type TaskEvent, type TaskState } from './task.js';
+export {
+  PARK_EVENTS,
+  TURN_OUTCOMES,
+  endedBadly,
+  turnMachine,
+  type ParkReason,
+  type TurnEvent,
+  type TurnOutcome,
+  type TurnStatus,
+} from './turn.js';
