@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+export const Id = z.uuid().meta({ description: 'UUIDv7' });
+/** RFC 3339, UTC, milliseconds. */
+export const Instant = z.iso.datetime({ precision: 3 });
+export const Cursor = z.string().max(512).meta({ description: 'Opaque: pass on what the last page returned.' });
+
+export const PageQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50), cursor: Cursor.optional() });
+export type PageQuery = z.infer<typeof PageQuery>;
+
+/** A page of a list: `next_cursor` is null on the last one. */
+export function pageOf<T extends z.ZodType>(item: T) {
+  return z.object({ items: z.array(item), next_cursor: Cursor.nullable() });
+}
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next_cursor: string | null;
+}

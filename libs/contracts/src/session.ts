@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { Id, Instant } from './common.js';
+import { PendingAction } from './task.js';
+
+export const SessionState = z.enum(['created', 'running', 'idle', 'waiting_for_input', 'parked', 'completed', 'failed', 'cancelled']);
+export const Session = z
+  .object({
+    id: Id,
+    task_id: Id,
+    kind: z.enum(['task', 'quick_chat', 'config', 'utility']),
+    name: z.string(),
+    state: SessionState,
+    pending_action: PendingAction,
+    is_primary: z.boolean(),
+    runtime: z.enum(['loop', 'external', 'passthrough']),
+    profile_id: Id,
+    auto_run: z.boolean(),
+    current_turn_id: Id.nullable(),
+    created_at: Instant,
+    updated_at: Instant,
+    ended_at: Instant.nullable(),
+  })
+  .meta({ id: 'Session' });
+export type Session = z.infer<typeof Session>;
+
+export const TurnStatus = z.enum([
+  'preparing',
+  'running',
+  'waiting_approval',
+  'waiting_user',
+  'waiting_retry',
+  'stopping',
+  'finishing',
+  'finished',
+]);
+export const Turn = z
+  .object({
+    id: Id,
+    session_id: Id,
+    number: z.int(),
+    status: TurnStatus,
+    outcome: z.string().nullable(),
+    outcome_detail: z.string().nullable(),
+    finish_reason: z.string().nullable(),
+    raw_finish_reason: z.string().nullable(),
+    ended_by_question_id: Id.nullable(),
+    rounds: z.int(),
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    started_at: Instant,
+    ended_at: Instant.nullable(),
+  })
+  .meta({ id: 'Turn' });
+export type Turn = z.infer<typeof Turn>;
+
+/** One line of a conversation. `parts` is our provider-neutral form, version 1. */
+export const Message = z
+  .object({
+    id: Id,
+    session_id: Id,
+    sequence: z.int(),
+    turn_id: Id.nullable(),
+    type: z.string(),
+    role: z.enum(['user', 'assistant', 'tool', 'system']),
+    parts: z.array(z.record(z.string(), z.unknown())),
+    metadata: z.record(z.string(), z.unknown()),
+    hidden: z.boolean(),
+    created_at: Instant,
+  })
+  .meta({ id: 'Message' });
+export type Message = z.infer<typeof Message>;
+
+export const QueueEntry = z
+  .object({
+    id: Id,
+    session_id: Id,
+    kind: z.enum(['prompt', 'answer', 'question', 'alert', 'notice', 'reminder']),
+    state: z.enum(['queued', 'delivered', 'cancelled', 'failed']),
+    rank: z.int(),
+    order: z.int(),
+    text: z.string(),
+    sender_kind: z.enum(['operator', 'task', 'system']),
+    sender_task_id: Id.nullable(),
+    sender_session_id: Id.nullable(),
+    question_id: Id.nullable(),
+    turn_id: Id.nullable(),
+    created_at: Instant,
+    settled_at: Instant.nullable(),
+  })
+  .meta({ id: 'QueueEntry' });
+export type QueueEntry = z.infer<typeof QueueEntry>;

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { Id, Instant, PageQuery } from './common.js';
+
+export const TaskState = z.enum(['blocked', 'ready', 'in_progress', 'waiting', 'review', 'completed', 'failed', 'cancelled']);
+export const WorkspaceMode = z.enum(['inherit_parent', 'new_workspace']);
+export const PendingAction = z.enum(['clarification', 'permission']).nullable();
+
+export const Task = z
+  .object({
+    id: Id,
+    workspace_id: Id,
+    parent_id: Id.nullable(),
+    depth: z.int(),
+    title: z.string(),
+    title_source: z.enum(['provisional', 'generated', 'manual']),
+    prompt: z.string(),
+    autopilot: z.boolean().meta({ description: 'Fixed at creation; never inherited.' }),
+    state: TaskState,
+    pending_action: PendingAction,
+    profile_id: Id,
+    workspace_mode: WorkspaceMode,
+    primary_session_id: Id.nullable(),
+    open_children: z.int(),
+    blocked_by: z.array(Id),
+    result: z.string().nullable(),
+    created_at: Instant,
+    updated_at: Instant,
+    ended_at: Instant.nullable(),
+    archived_at: Instant.nullable(),
+  })
+  .meta({ id: 'Task' });
+export type Task = z.infer<typeof Task>;
+
+/** What a task is created from; REST and MCP share it (F2). */
+export const CreateTask = z
+  .strictObject({
+    workspace_id: Id.optional(),
+    parent_id: Id.nullish(),
+    title: z.string().trim().min(1).optional(),
+    prompt: z.string().trim().min(1),
+    autopilot: z.boolean().default(false),
+    profile_id: Id.optional(),
+    workspace_mode: WorkspaceMode.optional(),
+    blocked_by: z.array(Id).max(50).default([]),
+    start_agent: z.boolean().default(true),
+  })
+  .meta({ id: 'CreateTask' });
+export type CreateTask = z.infer<typeof CreateTask>;
+
+export const CreatedTask = Task.extend({ deduplicated: z.boolean() }).meta({ id: 'CreatedTask' });
+export type CreatedTask = z.infer<typeof CreatedTask>;
+
+/** Fields that may change after creation. `autopilot` is refused by name (F5). */
+export const UpdateTask = z
+  .strictObject({
+    title: z.string().trim().min(1).optional(),
+    prompt: z.string().trim().min(1).optional(),
+    state: z.enum(['review', 'completed', 'failed', 'cancelled']).optional(),
+  })
+  .meta({ id: 'UpdateTask' });
+export type UpdateTask = z.infer<typeof UpdateTask>;
+
+export const ListTasks = PageQuery.extend({
+  workspace_id: Id.optional(),
+  parent_id: Id.optional(),
+  roots_only: z.stringbool().or(z.boolean()).optional(),
+  state: TaskState.optional(),
+  include_archived: z.stringbool().or(z.boolean()).optional(),
+  query: z.string().max(200).optional(),
+});
+export type ListTasks = z.infer<typeof ListTasks>;
+
+/** A short line about a related task. */
+export const TaskSummary = Task.pick({ id: true, title: true, state: true, autopilot: true, pending_action: true, parent_id: true }).meta({
+  id: 'TaskSummary',
+});
+export type TaskSummary = z.infer<typeof TaskSummary>;
+
+export const RelatedTasks = z
+  .object({
+    parent: TaskSummary.nullable(),
+    children: z.array(TaskSummary),
+    siblings: z.array(TaskSummary),
+    blocked_by: z.array(TaskSummary),
+    blocks: z.array(TaskSummary),
+  })
+  .meta({ id: 'RelatedTasks' });
+export type RelatedTasks = z.infer<typeof RelatedTasks>;
+
+export const StoppedTask = z
+  .object({
+    task_id: Id,
+    status: z.enum(['stopped', 'not_running']),
+    descendants: z.array(Id).meta({ description: 'Not stopped unless cascade was set.' }),
+  })
+  .meta({ id: 'StoppedTask' });
+export type StoppedTask = z.infer<typeof StoppedTask>;

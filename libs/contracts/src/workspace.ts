@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { Id, Instant } from './common.js';
+
+export const Workspace = z.object({ id: Id, name: z.string(), created_at: Instant }).meta({ id: 'Workspace' });
+export type Workspace = z.infer<typeof Workspace>;
+export const CreateWorkspace = z.strictObject({ name: z.string().trim().min(1).max(120) }).meta({ id: 'CreateWorkspace' });
+export type CreateWorkspace = z.infer<typeof CreateWorkspace>;
+
+export const Runtime = z.enum(['loop', 'external', 'passthrough']);
+export const Budgets = z
+  .strictObject({
+    max_rounds: z.int().positive().optional(),
+    max_tool_launches: z.int().positive().optional(),
+    max_wall_seconds: z.int().positive().optional(),
+    max_tokens: z.int().positive().optional(),
+  })
+  .meta({ id: 'Budgets', description: 'All off unless set.' });
+
+export const AgentProfile = z
+  .object({
+    id: Id,
+    workspace_id: Id,
+    name: z.string(),
+    runtime: Runtime,
+    provider: z.string(),
+    model: z.string(),
+    system_prompt: z.string(),
+    max_output_tokens: z.int().nullable(),
+    fallback_models: z.array(z.string()),
+    budgets: Budgets,
+    parent_question_timeout_seconds: z.int().nullable(),
+    created_at: Instant,
+    updated_at: Instant,
+    archived_at: Instant.nullable(),
+  })
+  .meta({ id: 'AgentProfile' });
+export type AgentProfile = z.infer<typeof AgentProfile>;
+
+export const CreateProfile = z
+  .strictObject({
+    workspace_id: Id,
+    name: z.string().trim().min(1).max(120),
+    runtime: Runtime.default('loop'),
+    provider: z.string().trim().min(1).max(60),
+    model: z.string().trim().min(1).max(200),
+    system_prompt: z.string().default(''),
+    max_output_tokens: z.int().positive().nullable().default(null),
+    fallback_models: z.array(z.string().trim().min(1)).max(3).default([]),
+    budgets: Budgets.default({}),
+    parent_question_timeout_seconds: z.int().positive().nullable().default(null),
+  })
+  .meta({ id: 'CreateProfile' });
+export type CreateProfile = z.infer<typeof CreateProfile>;
+export const UpdateProfile = z
+  .strictObject({
+    name: z.string().trim().min(1).max(120).optional(),
+    runtime: Runtime.optional(),
+    provider: z.string().trim().min(1).max(60).optional(),
+    model: z.string().trim().min(1).max(200).optional(),
+    system_prompt: z.string().optional(),
+    max_output_tokens: z.int().positive().nullable().optional(),
+    fallback_models: z.array(z.string().trim().min(1)).max(3).optional(),
+    budgets: Budgets.optional(),
+    parent_question_timeout_seconds: z.int().positive().nullable().optional(),
+  })
+  .meta({ id: 'UpdateProfile' });
+export type UpdateProfile = z.infer<typeof UpdateProfile>;
+
+/** A token as it is listed: never with its secret. */
+export const Token = z
+  .object({
+    id: Id,
+    kind: z.enum(['operator', 'session']),
+    label: z.string(),
+    workspace_id: Id.nullable(),
+    session_id: Id.nullable(),
+    created_at: Instant,
+    expires_at: Instant.nullable(),
+    revoked_at: Instant.nullable(),
+    last_used_at: Instant.nullable(),
+  })
+  .meta({ id: 'Token' });
+export type Token = z.infer<typeof Token>;
+/** The only time that the secret is shown. */
+export const IssuedToken = Token.extend({ secret: z.string() }).meta({ id: 'IssuedToken' });
+export type IssuedToken = z.infer<typeof IssuedToken>;
+export const IssueToken = z
+  .strictObject({
+    kind: z.enum(['operator', 'session']),
+    label: z.string().trim().min(1).max(120),
+    session_id: Id.optional(),
+    task_id: Id.optional(),
+    expires_in_seconds: z.int().positive().optional(),
+  })
+  .meta({ id: 'IssueToken' });
+export type IssueToken = z.infer<typeof IssueToken>;
