@@ -1,1 +1,3 @@
-export {};
+export { acquireDataDirLock, type DataDirLock } from './data-dir-lock.js';
+export { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
+export { StartupError, type StartupErrorCode } from './startup-error.js';
