@@ -1,1 +1,22 @@
-export {};
+export { Database, violatedConstraint, type Tx } from './database.js';
+export { newId } from './id.js';
+export type { MessageRow, ParentQuestionMetadata, QueueEntryRow, SessionRow, TaskRow, TurnRow } from './rows.js';
+export {
+  PRESENCE_LOCK_CLASS,
+  isLeaseLive,
+  lockWithLease,
+  openTurn,
+  releaseLease,
+  renewLeases,
+  takeLease,
+  type Lease,
+  type LeaseHolder,
+} from './sql/claim-session.js';
+export { insertEntry, type NewEntry } from './sql/insert-entry.js';
+export { insertEvent, type NewEvent } from './sql/insert-event.js';
+export { insertMessage, type NewMessage } from './sql/insert-message.js';
+export { loadAdmission } from './sql/load-admission.js';
+export { lockLiveSessions, lockSessions, lockTasks } from './sql/lock-rows.js';
+export { deleteOutbox, insertOutbox, listLeftOutbox, type OutboxRow } from './sql/outbox.js';
+export { setRunnable } from './sql/set-runnable.js';
+export { listDue, listForgotten, listVoidLeases } from './sql/sweep.js';

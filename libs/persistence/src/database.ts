@@ -1,0 +1,79 @@
+/**
+ * The one door to Postgres.
+ *
+ * D1  Every statement of a transaction goes through its `Tx`, never through the pool (K4).
+ * D2  A serialization failure or a deadlock runs the whole transaction again, at most `ATTEMPTS` times (K11).
+ * D3  Ordinary reads may use Prisma; it shares the pool and never takes part in a `Tx`.
+ */
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { PrismaClient } from './generated/client.js';
+
+const ATTEMPTS = 5;
+const RETRYABLE = new Set(['40001', '40P01']);
+
+/** Rows that a statement returns; a caller names their shape. */
+export type Values = readonly unknown[];
+
+/** The handle of one transaction, or of the pool for a single statement. */
+export interface Tx {
+  query<Row extends object>(text: string, values?: Values): Promise<readonly Row[]>;
+}
+
+export class Database implements Tx {
+  readonly prisma: PrismaClient;
+
+  constructor(private readonly pool: pg.Pool) {
+    this.prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  }
+
+  /** One statement, outside any transaction. */
+  async query<Row extends object>(text: string, values: Values = []): Promise<readonly Row[]> {
+    const result = await this.pool.query<Row>(text, [...values]);
+    return result.rows;
+  }
+
+  /** Runs `work` in one READ COMMITTED transaction; throws what `work` throws, after a rollback. */
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.attempt(work);
+      } catch (error) {
+        if (attempt >= ATTEMPTS || !isRetryable(error)) throw error;
+      }
+    }
+  }
+
+  private async attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const value = await work({
+        query: async <Row extends object>(text: string, values: Values = []) => (await client.query<Row>(text, [...values])).rows,
+      });
+      await client.query('COMMIT');
+      return value;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((rollbackError: Error) => (broken = rollbackError));
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  /** Ends Prisma and the pool; statements that run finish first. */
+  async close(): Promise<void> {
+    await this.prisma.$disconnect();
+    await this.pool.end();
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && RETRYABLE.has(error.code ?? '');
+}
+
+/** Name of the constraint or index that a statement violated, or `null` for any other error. */
+export function violatedConstraint(error: unknown): string | null {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('23') ? (error.constraint ?? null) : null;
+}

@@ -1,0 +1,143 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+
+export type MigrationErrorCode = 'database_newer' | 'migration_changed' | 'migration_failed' | 'migration_unfinished';
+
+/** The database cannot be brought to this program's schema; `message` is one sentence that says what to do. */
+export class MigrationError extends Error {
+  constructor(
+    readonly code: MigrationErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'MigrationError';
+  }
+}
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+interface AppliedMigration {
+  readonly migration_name: string;
+  readonly checksum: string;
+  readonly finished_at: Date | null;
+}
+
+/** Any number, the same in every version of the program. */
+const ADVISORY_LOCK = 7_270_736_901;
+const OTHER_MIGRATION_TIMEOUT = '60s';
+const LOCK_TIMEOUT = '3s';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Brings the database at `url` to the migrations in `directory`, in the order of their names, and returns those it applied.
+ *
+ * One program migrates at a time; others wait up to 60 s. Each migration is one transaction together with its mark in
+ * Prisma's own table, and waits at most 3 s for a lock, so that a failure leaves neither half a schema nor a mark.
+ * Throws `MigrationError`; a database with migrations that this program does not know is refused untouched.
+ */
+export async function migrate(url: string, directory: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, application_name: 'echelon-migrate', options: '-c TimeZone=UTC' });
+  await client.connect();
+  try {
+    await takeTurns(client);
+    const known = readMigrations(directory);
+    const pending = findPending(known, await readApplied(client));
+    for (const migration of pending) await apply(client, migration);
+    return pending.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The advisory lock ends with the connection. */
+async function takeTurns(client: pg.Client): Promise<void> {
+  await client.query(`SET lock_timeout = '${OTHER_MIGRATION_TIMEOUT}'`);
+  await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+  await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
+}
+
+function readMigrations(directory: string): Migration[] {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory)
+    .sort()
+    .map((name) => ({ name, file: path.join(directory, name, 'migration.sql') }))
+    .filter(({ file }) => existsSync(file))
+    .map(({ name, file }) => {
+      const sql = readFileSync(file, 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    });
+}
+
+/** The table is Prisma's, column by column, so that its command line agrees with us. */
+async function readApplied(client: pg.Client): Promise<AppliedMigration[]> {
+  await client.query(`
+    CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+      "id" VARCHAR(36) PRIMARY KEY NOT NULL,
+      "checksum" VARCHAR(64) NOT NULL,
+      "finished_at" TIMESTAMPTZ,
+      "migration_name" VARCHAR(255) NOT NULL,
+      "logs" TEXT,
+      "rolled_back_at" TIMESTAMPTZ,
+      "started_at" TIMESTAMPTZ NOT NULL DEFAULT now(),
+      "applied_steps_count" INTEGER NOT NULL DEFAULT 0
+    )`);
+  const { rows } = await client.query<AppliedMigration>(
+    'SELECT migration_name, checksum, finished_at FROM "_prisma_migrations" WHERE rolled_back_at IS NULL ORDER BY migration_name',
+  );
+  return rows;
+}
+
+function findPending(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+  const byName = new Map(known.map((migration) => [migration.name, migration]));
+  for (const mark of applied) refuseSurprise(mark, byName.get(mark.migration_name));
+  const done = new Set(applied.map((mark) => mark.migration_name));
+  return known.filter(({ name }) => !done.has(name));
+}
+
+function refuseSurprise(mark: AppliedMigration, known: Migration | undefined): void {
+  const name = mark.migration_name;
+  if (!known) {
+    const advice = 'start that version, or restore the backup made before the upgrade.';
+    throw new MigrationError('database_newer', `The database was migrated by a newer version of Echelon (${name}): ${advice}`);
+  }
+  if (!mark.finished_at) {
+    const advice = `inspect the database, then run "npx prisma migrate resolve" with --applied or --rolled-back ${name}.`;
+    throw new MigrationError('migration_unfinished', `Another tool began migration ${name} and did not finish it: ${advice}`);
+  }
+  if (mark.checksum !== known.checksum) {
+    const advice = 'restore the file as it was released; changes belong in a new migration.';
+    throw new MigrationError('migration_changed', `Migration ${name} differs from the one that was applied: ${advice}`);
+  }
+}
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await client.query(sql);
+    await client.query(
+      `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, clock_timestamp(), 1)`,
+      [randomUUID(), checksum, name],
+    );
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw describeFailure(name, error);
+  }
+}
+
+function describeFailure(name: string, cause: unknown): MigrationError {
+  const blocked = cause instanceof pg.DatabaseError && cause.code === LOCK_NOT_AVAILABLE;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const advice = blocked
+    ? 'other connections hold a table that it changes; wait for them or stop the workers, then start again'
+    : 'nothing of it remains; correct the cause and start again';
+  return new MigrationError('migration_failed', `Migration ${name} failed (${reason}): ${advice}.`, { cause });
+}

@@ -1,0 +1,37 @@
+import pg from 'pg';
+
+export interface PoolOptions {
+  /** Most connections at once. */
+  readonly max: number;
+  /** What Postgres shows in `pg_stat_activity`. */
+  readonly applicationName?: string;
+  /** Longest time of one statement in milliseconds; no limit where absent. */
+  readonly statementTimeoutMs?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens a pool on the database at `url`; the caller ends it.
+ *
+ * Sessions speak UTC (K19). A connection that the server closes while idle leaves the pool, and the next query opens
+ * another; a query fails within 5 s when the server cannot be reached.
+ */
+export function createPool(url: string, { max, applicationName = 'echelon', statementTimeoutMs }: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: applicationName,
+    options: '-c TimeZone=UTC',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
+  });
+  pool.on('error', dropIdleConnection);
+  return pool;
+}
+
+/** Without a listener a server stop would end the process; the pool has removed the connection by the time we are called. */
+function dropIdleConnection(): void {
+  return undefined;
+}

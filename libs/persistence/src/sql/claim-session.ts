@@ -1,0 +1,90 @@
+/** Statements of the lease (K3, K4, K12). A lease is live while its time has not passed and its process's presence lock is held. */
+import type { Tx } from '../database.js';
+import type { SessionRow, TurnRow } from '../rows.js';
+
+/** Who holds a session, and since which epoch. Every later write of the holder carries it. */
+export interface Lease {
+  readonly sessionId: string;
+  readonly epoch: string;
+}
+
+export interface LeaseHolder {
+  readonly owner: string;
+  /** Advisory lock number of the holder's process; `null` for a holder without a process of ours. */
+  readonly presence: string | null;
+  readonly leaseMs: number;
+}
+
+/** Class of our advisory locks: presence numbers are the second key. */
+export const PRESENCE_LOCK_CLASS = 7_270_736;
+
+/** Whether a session's lease is live, judged by the database's clock and locks. */
+export async function isLeaseLive(tx: Tx, sessionId: string): Promise<boolean> {
+  const [row] = await tx.query<{ live: boolean }>(
+    `SELECT lease_owner IS NOT NULL AND lease_until > clock_timestamp() AND (lease_presence IS NULL OR EXISTS (
+       SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $2 AND objid = lease_presence::oid AND objsubid = 2 AND granted)) AS live
+     FROM session WHERE id = $1`,
+    [sessionId, PRESENCE_LOCK_CLASS],
+  );
+  return row?.live === true;
+}
+
+/** Takes the lease under the session's lock: epoch + 1. */
+export async function takeLease(tx: Tx, sessionId: string, holder: LeaseHolder): Promise<Lease> {
+  const [row] = await tx.query<{ lease_epoch: string }>(
+    `UPDATE session SET lease_owner = $2, lease_presence = $3, lease_epoch = lease_epoch + 1,
+       lease_until = clock_timestamp() + $4 * interval '1 millisecond', state = 'running', wake_at = NULL, updated_at = now()
+     WHERE id = $1 RETURNING lease_epoch`,
+    [sessionId, holder.owner, holder.presence, holder.leaseMs],
+  );
+  if (!row) throw new Error(`session ${sessionId} does not exist`);
+  return { sessionId, epoch: row.lease_epoch };
+}
+
+/** Locks the session's row with its epoch: no row means the lease is lost (K4). */
+export async function lockWithLease(tx: Tx, lease: Lease): Promise<SessionRow | null> {
+  const [row] = await tx.query<SessionRow>(
+    'SELECT * FROM session WHERE id = $1 AND lease_epoch = $2 AND lease_owner IS NOT NULL FOR NO KEY UPDATE',
+    [lease.sessionId, lease.epoch],
+  );
+  return row ?? null;
+}
+
+/** Gives the lease back; the state is the one that settlement decided. */
+export async function releaseLease(tx: Tx, sessionId: string, state: SessionRow['state']): Promise<void> {
+  await tx.query(
+    `UPDATE session SET lease_owner = NULL, lease_presence = NULL, lease_until = NULL, state = $2, updated_at = now(),
+       ended_at = CASE WHEN $2 IN ('completed', 'failed', 'cancelled') THEN coalesce(ended_at, now()) ELSE ended_at END WHERE id = $1`,
+    [sessionId, state],
+  );
+}
+
+/** Extends the leases of one process and brings back which of their turns are to stop (K12). */
+export function renewLeases(
+  tx: Tx,
+  presence: string,
+  leaseMs: number,
+): Promise<readonly { readonly session_id: string; readonly epoch: string; readonly stop: boolean }[]> {
+  return tx.query(
+    `UPDATE session s SET lease_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE lease_presence = $1 AND lease_owner IS NOT NULL
+     RETURNING id AS session_id, lease_epoch AS epoch,
+       EXISTS (SELECT 1 FROM turn t WHERE t.session_id = s.id AND t.status <> 'finished' AND t.stop_requested_at IS NOT NULL) AS stop`,
+    [presence, leaseMs],
+  );
+}
+
+/** Opens the turn of an entry: the entry is delivered, the turn has the session's next number. */
+export async function openTurn(
+  tx: Tx,
+  turn: { readonly id: string; readonly sessionId: string; readonly entryId: string },
+): Promise<TurnRow> {
+  const [row] = await tx.query<TurnRow>(
+    `WITH next AS (UPDATE session SET next_turn = next_turn + 1 WHERE id = $2 RETURNING workspace_id, next_turn - 1 AS number),
+       delivered AS (UPDATE queue_entry SET state = 'delivered', turn_id = $1, settled_at = now() WHERE id = $3 AND state = 'queued' RETURNING id)
+     INSERT INTO turn (id, workspace_id, session_id, number, opening_entry_id)
+     SELECT $1, next.workspace_id, $2, next.number, delivered.id FROM next, delivered RETURNING *`,
+    [turn.id, turn.sessionId, turn.entryId],
+  );
+  if (!row) throw new Error(`entry ${turn.entryId} was not queued`);
+  return row;
+}

@@ -1,0 +1,21 @@
+/** Lock order (K11): task rows by id, then session rows by id, then the rest; always before the transaction's first insert. */
+import type { Tx } from '../database.js';
+import type { SessionRow, TaskRow } from '../rows.js';
+
+/** Locks tasks in id order; a task that does not exist is absent from the result. */
+export function lockTasks(tx: Tx, ids: readonly string[]): Promise<readonly TaskRow[]> {
+  return tx.query<TaskRow>('SELECT * FROM task WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
+}
+
+/** Locks sessions in id order; a session that does not exist is absent from the result. */
+export function lockSessions(tx: Tx, ids: readonly string[]): Promise<readonly SessionRow[]> {
+  return tx.query<SessionRow>('SELECT * FROM session WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
+}
+
+/** Locks all sessions of the tasks that have not ended, in id order. */
+export function lockLiveSessions(tx: Tx, taskIds: readonly string[]): Promise<readonly SessionRow[]> {
+  return tx.query<SessionRow>(
+    `SELECT * FROM session WHERE task_id = ANY($1::uuid[]) AND state NOT IN ('completed', 'failed', 'cancelled') ORDER BY id FOR NO KEY UPDATE`,
+    [taskIds],
+  );
+}

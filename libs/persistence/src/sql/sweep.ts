@@ -1,0 +1,28 @@
+/** What the sweep looks for (K10, K12): void leases, runnable sessions that nothing announced lately, waits whose time has come. */
+import type { Tx } from '../database.js';
+import { PRESENCE_LOCK_CLASS } from './claim-session.js';
+
+/** Sessions whose lease is void: the holder's presence lock is gone, or the time has passed. */
+export function listVoidLeases(tx: Tx, limit: number): Promise<readonly { readonly id: string }[]> {
+  return tx.query(
+    `SELECT s.id FROM session s WHERE s.lease_owner IS NOT NULL AND (s.lease_until <= clock_timestamp() OR (s.lease_presence IS NOT NULL AND NOT EXISTS (
+       SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = $2 AND l.objid = s.lease_presence::oid AND l.objsubid = 2 AND l.granted)))
+     LIMIT $1`,
+    [limit, PRESENCE_LOCK_CLASS],
+  );
+}
+
+/** Runnable sessions without a holder that nothing announced for `afterMs`, doubled with each announcement in vain. */
+export function listForgotten(tx: Tx, afterMs: number, limit: number): Promise<readonly { readonly id: string }[]> {
+  return tx.query(
+    `SELECT id FROM session WHERE runnable AND lease_owner IS NULL
+       AND (announced_at IS NULL OR announced_at < clock_timestamp() - $1 * (1 << least(announcements, 6)) * interval '1 millisecond')
+     ORDER BY announced_at NULLS FIRST LIMIT $2`,
+    [afterMs, limit],
+  );
+}
+
+/** Sessions whose `wake_at` has passed and that are not marked runnable yet. */
+export function listDue(tx: Tx, limit: number): Promise<readonly { readonly id: string }[]> {
+  return tx.query('SELECT id FROM session WHERE wake_at <= clock_timestamp() AND NOT runnable ORDER BY wake_at LIMIT $1', [limit]);
+}
