@@ -1,0 +1,40 @@
+/**
+ * The queue of a session, and whether the session has work.
+ *
+ * The caller holds the session's lock: either the holder of the lease sees a new entry at its settlement, or nobody holds
+ * the session and the entry is announced with it. There is no third case (K1, K5).
+ */
+import { countsTowardsCap, type EntryKind, type NextWork, nextWork } from '@echelon/domain';
+import { insertEntry, loadAdmission, type NewEntry, type QueueEntryRow, setRunnable } from '@echelon/persistence';
+import type { Unit } from './unit-of-work.js';
+
+const URGENT = 1;
+const ORDINARY = 2;
+
+/** Appends an entry, and announces it if that gives an unheld session work. */
+export async function enqueue(unit: Unit, entry: NewEntry): Promise<QueueEntryRow> {
+  const row = await insertEntry(unit, entry);
+  await unit.tell({
+    workspaceId: row.workspace_id,
+    type: 'queue.changed',
+    taskId: null,
+    sessionId: row.session_id,
+    data: { entry_id: row.id, kind: row.kind, state: row.state },
+  });
+  await refreshWork(unit, entry.sessionId, priorityOf(entry));
+  return row;
+}
+
+/** Stores what the session would do next, and announces it if nobody holds the session. Call after every change of a fact of admission. */
+export async function refreshWork(unit: Unit, sessionId: string, priority: number = ORDINARY): Promise<NextWork> {
+  const next = nextWork(await loadAdmission(unit, sessionId));
+  const runnable = next.do !== 'nothing';
+  const { held } = await setRunnable(unit, sessionId, runnable);
+  if (runnable && !held) await unit.wake(sessionId, priority);
+  return next;
+}
+
+/** Answers, questions and what an operator writes go before the rest (K24). */
+function priorityOf(entry: NewEntry): number {
+  return entry.senderKind === 'operator' || !countsTowardsCap(entry.kind as EntryKind) ? URGENT : ORDINARY;
+}
