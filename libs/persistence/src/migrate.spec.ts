@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@echelon/testkit';
 import pg from 'pg';
 import { migrate } from './migrate.js';
@@ -19,10 +19,6 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((client) => client.end()));
   await database.drop();
   rmSync(directory, { recursive: true, force: true });
-});
-
-afterAll(() => {
-  expect(opened).toEqual([]);
 });
 
 function write(name: string, sql: string): void {
