@@ -1,5 +1,7 @@
 export { Database, violatedConstraint, type Tx } from './database.js';
 export { newId } from './id.js';
+export { migrate, MigrationError, type MigrationErrorCode } from './migrate.js';
+export { createPool, type PoolOptions } from './pool.js';
 export type { MessageRow, ParentQuestionMetadata, QueueEntryRow, SessionRow, TaskRow, TurnRow } from './rows.js';
 export {
   PRESENCE_LOCK_CLASS,
