@@ -1,0 +1,99 @@
+import {
+  assertSchemaCompatibility,
+  createPostgresBackend,
+  LATEST_SCHEMA_VERSION,
+  type PostgresConnectionOptions,
+  type PgPool,
+  type PostgresQueueBackend,
+  runMigrations,
+} from 'bullmq';
+import pg from 'pg';
+import type { BullmqBackend, QueueOptions } from './bullmq-backend.js';
+import { BullmqJobQueue } from './bullmq-job-queue.js';
+import type { JobQueue } from './job-queue.js';
+
+export interface PostgresJobQueueOptions extends QueueOptions {
+  /** No PgBouncer in transaction mode: a worker listens on a connection of its own. */
+  readonly connectionString: string;
+}
+
+const CONNECT_MS = 2_000;
+const QUERY_MS = 10_000;
+const PRODUCER_CONNECTIONS = 2;
+const CONSUMER_CONNECTIONS = 6;
+/** BullMQ looks for its tables in this schema when the pool is ours. */
+const SEARCH_PATH = '-c search_path=bullmq,public';
+
+/**
+ * The job queue in the schema `bullmq` of a Postgres database, which it creates or raises to this BullMQ's version where needed;
+ * then its role must be allowed to. Opens at most eight connections, none before the first use.
+ */
+export function createPostgresJobQueue(options: PostgresJobQueueOptions): JobQueue {
+  return new BullmqJobQueue(new PostgresBackend(options.connectionString), options);
+}
+
+class PostgresBackend implements BullmqBackend<PostgresQueueBackend, PostgresConnectionOptions> {
+  readonly createBackend = createPostgresBackend;
+  readonly producer: PgPool;
+  readonly consumer: PgPool;
+  readonly #pools: readonly pg.Pool[];
+  readonly #pool: pg.Pool;
+  #prepared: Promise<void> | null = null;
+
+  constructor(connectionString: string) {
+    const producer = openPool(connectionString, PRODUCER_CONNECTIONS, CONNECT_MS);
+    const consumer = openPool(connectionString, CONSUMER_CONNECTIONS, QUERY_MS);
+    this.#pool = producer;
+    this.#pools = [consumer, producer];
+    this.producer = asBullmqPool(producer);
+    this.consumer = asBullmqPool(consumer);
+  }
+
+  async ping(): Promise<void> {
+    this.#prepared ??= this.#prepare().catch((error: unknown) => {
+      this.#prepared = null;
+      throw error;
+    });
+    await this.#prepared;
+    await this.#pool.query('select 1');
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.end()));
+  }
+
+  async #prepare(): Promise<void> {
+    const client = await this.#pool.connect();
+    try {
+      if ((await findSchemaVersion(client)) < LATEST_SCHEMA_VERSION) await runMigrations(client);
+    } finally {
+      client.release();
+    }
+  }
+}
+
+/** BullMQ's schema version in this database, 0 without one; rejects when it belongs to a newer, incompatible BullMQ. */
+async function findSchemaVersion(client: pg.PoolClient): Promise<number> {
+  const { rows } = await client.query<{ exists: boolean }>(`select to_regclass('bullmq.migration') is not null as exists`);
+  return rows[0]?.exists === true ? assertSchemaCompatibility(client) : 0;
+}
+
+function openPool(connectionString: string, max: number, connectionTimeoutMillis: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    max,
+    connectionTimeoutMillis,
+    query_timeout: QUERY_MS,
+    keepAlive: true,
+    options: SEARCH_PATH,
+    application_name: 'echelon-queue',
+  });
+  // The server's end of an idle connection may go away at any time; the next query says so.
+  pool.on('error', () => undefined);
+  // BullMQ adds a listener per worker and producer.
+  pool.setMaxListeners(0);
+  return pool;
+}
+
+/** node-postgres types its events as one conditional type, BullMQ as overloads: the same functions, which TypeScript cannot compare. */
+const asBullmqPool = (pool: pg.Pool): PgPool => pool as unknown as PgPool;
