@@ -1,12 +1,12 @@
 import { swcOptions } from './scripts/swc-options.mjs';
 
-/** Specs run from sources: the `source` export condition makes a build unnecessary. */
+/** Specs run from sources: the `echelon-source` export condition makes a build unnecessary. */
 export default {
   rootDir: import.meta.dirname,
   globalSetup: './scripts/jest-setup.mjs',
   globalTeardown: './scripts/jest-teardown.mjs',
   testEnvironment: 'node',
-  testEnvironmentOptions: { customExportConditions: ['source', 'node'] },
+  testEnvironmentOptions: { customExportConditions: ['echelon-source', 'node'] },
   testMatch: process.env.ECHELON_DEEP ? ['**/*.deep.ts'] : ['**/*.spec.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -7,7 +7,7 @@ import { swcOptions } from './swc-options.mjs';
 
 registerHooks({
   resolve(specifier, context, next) {
-    const conditions = specifier.startsWith('@echelon/') ? ['source', ...context.conditions] : context.conditions;
+    const conditions = specifier.startsWith('@echelon/') ? ['echelon-source', ...context.conditions] : context.conditions;
     return next(sourceOf(specifier, context.parentURL), { ...context, conditions });
   },
   load(url, context, next) {
