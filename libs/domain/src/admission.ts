@@ -1,7 +1,7 @@
 /**
  * What a session may do next: the one admissibility function of claim, drain, sweep and enqueue (K6, K10).
  *
- * N1  A terminal session does nothing.
+ * N1  A terminal session does nothing; nor does one whose agent somebody else runs (its owner fetches entries by itself).
  * N2  An unfinished turn goes before any entry: a parked one when every wait is decided or its time has come.
  * N3  Among entries the lowest rank, then the lowest order; the table below says what an obstacle lets through.
  * N4  What could not be read counts as an obstacle: it fails closed (A18).
@@ -50,6 +50,8 @@ export interface QueuedEntryFacts {
 }
 
 export interface AdmissionFacts {
+  /** We start the turns of the session's runtime ourselves. */
+  readonly driven: boolean;
   readonly sessionState: SessionState;
   readonly autoRun: boolean;
   readonly taskState: TaskState;
@@ -63,11 +65,12 @@ export interface AdmissionFacts {
 export type NextWork =
   | { readonly do: 'resume'; readonly turnId: string }
   | { readonly do: 'open'; readonly entryId: string }
-  | { readonly do: 'nothing'; readonly because: 'terminal' | 'parked' | 'backing_off' | 'empty' | Obstacle };
+  | { readonly do: 'nothing'; readonly because: 'terminal' | 'not_driven' | 'parked' | 'backing_off' | 'empty' | Obstacle };
 
 /** Decides what the holder of the session's lease would do now. */
 export function nextWork(facts: AdmissionFacts): NextWork {
   if (sessionMachine.isTerminal(facts.sessionState)) return { do: 'nothing', because: 'terminal' };
+  if (!facts.driven) return { do: 'nothing', because: 'not_driven' };
   if (facts.openTurn) return nextOfTurn(facts.openTurn);
   const obstacles = obstaclesOf(facts);
   const admitted = facts.entries.filter((entry) => obstacles.every((obstacle) => ADMITTED[obstacle][entry.kind]));

@@ -1,9 +1,10 @@
 /** The facts of the one admissibility function (K6, K10), read under the session's lock. */
-import type { AdmissionFacts, EntryKind, SessionState, TaskState } from '@echelon/domain';
+import { type AdmissionFacts, type EntryKind, isDriven, type RuntimeKind, type SessionState, type TaskState } from '@echelon/domain';
 import type { Tx } from '../database.js';
 
 interface AdmissionRow {
   readonly session_state: SessionState;
+  readonly runtime: RuntimeKind;
   readonly auto_run: boolean;
   readonly task_state: TaskState;
   readonly archived: boolean;
@@ -17,7 +18,7 @@ interface AdmissionRow {
 }
 
 const LOAD = `
-SELECT s.state AS session_state, s.auto_run, t.state AS task_state, t.archived_at IS NOT NULL AS archived,
+SELECT s.state AS session_state, s.runtime, s.auto_run, t.state AS task_state, t.archived_at IS NOT NULL AS archived,
   EXISTS (SELECT 1 FROM message q WHERE q.session_id = s.id AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending') AS question_pending,
   turn.id AS turn_id, turn.parked_for IS NOT NULL AS parked,
   (SELECT count(*)::int FROM message w WHERE w.turn_id = turn.id AND w.type = 'user_question' AND w.metadata->>'status' = 'pending')
@@ -34,6 +35,7 @@ export async function loadAdmission(tx: Tx, sessionId: string): Promise<Admissio
   const [row] = await tx.query<AdmissionRow>(LOAD, [sessionId]);
   if (!row) throw new Error(`session ${sessionId} does not exist`);
   return {
+    driven: isDriven(row.runtime),
     sessionState: row.session_state,
     autoRun: row.auto_run,
     taskState: row.task_state,
