@@ -1,5 +1,6 @@
 export { Database, violatedConstraint, type Tx } from './database.js';
 export { newId } from './id.js';
+export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type RenewedLease } from './presence.js';
 export { migrate, MigrationError, type MigrationErrorCode } from './migrate.js';
 export { createPool, type PoolOptions } from './pool.js';
 export type { MessageRow, ParentQuestionMetadata, QueueEntryRow, SessionRow, TaskRow, TurnRow } from './rows.js';
@@ -9,7 +10,6 @@ export {
   lockWithLease,
   openTurn,
   releaseLease,
-  renewLeases,
   takeLease,
   type Lease,
   type LeaseHolder,
@@ -21,4 +21,6 @@ export { loadAdmission } from './sql/load-admission.js';
 export { lockLiveSessions, lockSessions, lockTasks } from './sql/lock-rows.js';
 export { deleteOutbox, insertOutbox, listLeftOutbox, type OutboxRow } from './sql/outbox.js';
 export { setRunnable } from './sql/set-runnable.js';
+export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
 export { listDue, listForgotten, listVoidLeases } from './sql/sweep.js';
+export { backOff, beginTurn, countTakeover, findOpenTurn, finishTurn, parkTurn, type TurnEnd } from './sql/turn-end.js';

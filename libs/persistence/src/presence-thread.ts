@@ -1,0 +1,109 @@
+/**
+ * The thread that keeps a worker process's leases (K12). It runs beside the main loop, so that a busy loop loses no lease.
+ *
+ * P1  The advisory lock of the process's presence number is held by this thread's connection and by nothing else.
+ * P2  Leases are renewed only while the main loop's counter moves, or has moved within `stallMs`.
+ * P3  A lost connection is retried with the same number for `reconnectMs`; then the process has lost its presence for good.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import pg from 'pg';
+
+interface PresenceOptions {
+  readonly url: string;
+  readonly lockClass: number;
+  readonly sweeperLock: number;
+  readonly leaseMs: number;
+  readonly renewMs: number;
+  readonly stallMs: number;
+  readonly reconnectMs: number;
+  readonly renewStatement: string;
+  readonly counter: SharedArrayBuffer;
+}
+
+const options = workerData as PresenceOptions;
+const counter = new Int32Array(options.counter);
+let client: pg.Client | null = null;
+let presence: string | null = null;
+let elected = false;
+let lastCount = -1;
+let lastMoved = Date.now();
+
+async function connect(): Promise<pg.Client> {
+  const fresh = new pg.Client({ connectionString: options.url, application_name: 'echelon-presence', keepAlive: true, connectionTimeoutMillis: options.reconnectMs });
+  fresh.on('error', () => {
+    if (client === fresh) client = null;
+  });
+  await fresh.connect();
+  return fresh;
+}
+
+async function acquire(): Promise<void> {
+  client = await connect();
+  if (presence === null) {
+    const { rows } = await client.query<{ presence: string }>(`SELECT nextval('worker_presence') AS presence`);
+    presence = rows[0]?.presence ?? null;
+  }
+  const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS taken', [options.lockClass, presence]);
+  if (!rows[0]?.taken) throw new Error('presence number is held by another connection');
+}
+
+async function reacquire(): Promise<boolean> {
+  const giveUpAt = Date.now() + options.reconnectMs;
+  elected = false;
+  while (Date.now() < giveUpAt) {
+    try {
+      await acquire();
+      return true;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  return false;
+}
+
+function loopMoves(): boolean {
+  const count = Atomics.load(counter, 0);
+  if (count !== lastCount) {
+    lastCount = count;
+    lastMoved = Date.now();
+  }
+  return Date.now() - lastMoved < options.stallMs;
+}
+
+async function renew(connection: pg.Client): Promise<void> {
+  if (!loopMoves()) return;
+  const { rows } = await connection.query<{ session_id: string; epoch: string; stop: boolean }>(options.renewStatement, [presence, options.leaseMs]);
+  if (!elected) {
+    const { rows: election } = await connection.query<{ elected: boolean }>('SELECT pg_try_advisory_lock($1) AS elected', [options.sweeperLock]);
+    elected = election[0]?.elected === true;
+  }
+  parentPort?.postMessage({ type: 'renewed', leases: rows, elected });
+}
+
+async function beat(): Promise<void> {
+  try {
+    if (!client && !(await reacquire())) {
+      parentPort?.postMessage({ type: 'lost' });
+      return;
+    }
+    if (client) await renew(client);
+  } catch {
+    await client?.end().catch(() => undefined);
+    client = null;
+  }
+  timer = setTimeout(() => void beat(), options.renewMs);
+}
+
+let timer: NodeJS.Timeout | undefined;
+parentPort?.on('message', () => {
+  clearTimeout(timer);
+  void (client?.end() ?? Promise.resolve()).finally(() => process.exit(0));
+});
+
+try {
+  await acquire();
+  parentPort?.postMessage({ type: 'present', presence });
+  await beat();
+} catch (error) {
+  parentPort?.postMessage({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+}
