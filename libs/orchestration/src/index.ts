@@ -1,2 +1,11 @@
 export { type Actor, type AgentActor, type OperatorActor, actorName } from './actor.js';
+export { EventService, type EventNotice, type ReadEvents, type ReadEventsResult } from './event.service.js';
+export { IdempotencyService, type KeyedResult } from './idempotency.service.js';
 export type { Outcome } from './outcome.js';
+export { ProfileService, type ListProfiles } from './profile.service.js';
+export type { Services } from './services.js';
+export { SessionService, type ListMessages, type SessionContract } from './session.service.js';
+export { TaskService, type ArchivedTask } from './task.service.js';
+export { TokenService } from './token.service.js';
+export { type CommitListener, Transactions } from './unit-of-work.js';
+export { WorkspaceService } from './workspace.service.js';

@@ -1,0 +1,18 @@
+import type { EventService } from './event.service.js';
+import type { IdempotencyService } from './idempotency.service.js';
+import type { ProfileService } from './profile.service.js';
+import type { SessionService } from './session.service.js';
+import type { TaskService } from './task.service.js';
+import type { TokenService } from './token.service.js';
+import type { WorkspaceService } from './workspace.service.js';
+
+/** What server, tools and command line receive: every intention of the product. */
+export interface Services {
+  readonly workspaces: WorkspaceService;
+  readonly profiles: ProfileService;
+  readonly tokens: TokenService;
+  readonly tasks: TaskService;
+  readonly sessions: SessionService;
+  readonly events: EventService;
+  readonly idempotency: IdempotencyService;
+}
