@@ -88,6 +88,7 @@ function frames(response: CompleteResponse): Frame[] {
   const opening = { ...head(response), status: 'in_progress', output: [] };
   const events: { phase: Frame['phase']; event: { type: string } & Record<string, unknown> }[] = [
     { phase: 'open', event: { type: 'response.created', response: opening } },
+    { phase: 'open', event: { type: 'response.in_progress', response: opening } },
     ...streamed.flatMap(itemEvents),
     {
       phase: 'finish',

@@ -4,7 +4,7 @@ import type { Connection } from './connection.js';
 import type { CompleteResponse, Dialect, Frame } from './dialect.js';
 import type { ScriptedFault, ScriptedResponse } from './script.js';
 
-type PlacedFault = Exclude<ScriptedFault, { kind: 'status' | 'missing_finish' | 'duplicate_finish' }>;
+type PlacedFault = Exclude<ScriptedFault, { kind: 'status' | 'missing_finish' | 'duplicate_finish' | 'open_end' }>;
 
 const SSE = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } as const;
 const JSON_TYPE = { 'content-type': 'application/json' } as const;
@@ -54,6 +54,7 @@ async function sendStream(answer: Answer, waiting: PlacedFault[]): Promise<void>
     await applyFaults(answer, waiting, (chunks += 1));
     if (scripted.paceMs !== undefined) await delay(scripted.paceMs);
   }
+  if (scripted.faults?.some((fault) => fault.kind === 'open_end')) await connection.ended;
   connection.end();
 }
 
@@ -69,8 +70,17 @@ function selectFrames({ dialect, complete, scripted }: Answer): Frame[] {
 const BEFORE_HEADERS = -1;
 
 function isPlaced(fault: ScriptedFault): fault is PlacedFault {
-  if (fault.kind === 'drop') return fault.afterBytes === undefined;
-  return fault.kind !== 'status' && fault.kind !== 'missing_finish' && fault.kind !== 'duplicate_finish';
+  switch (fault.kind) {
+    case 'drop':
+      return fault.afterBytes === undefined;
+    case 'status':
+    case 'missing_finish':
+    case 'duplicate_finish':
+    case 'open_end':
+      return false;
+    default:
+      return true;
+  }
 }
 
 function positionOf(fault: PlacedFault): number {

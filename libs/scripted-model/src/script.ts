@@ -66,7 +66,9 @@ export type ScriptedFault =
   /** Sends the dialect's error event; the stream goes on. */
   | { readonly kind: 'error'; readonly afterChunks: number; readonly message: string }
   | { readonly kind: 'missing_finish' }
-  | { readonly kind: 'duplicate_finish' };
+  | { readonly kind: 'duplicate_finish' }
+  /** Sends everything and leaves the body open until the client goes away. */
+  | { readonly kind: 'open_end' };
 
 /** One response of the model. Text and thought given as a list are streamed as one chunk each. */
 export interface ScriptedResponse {

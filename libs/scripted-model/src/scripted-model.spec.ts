@@ -162,6 +162,17 @@ describe('the scripted model', () => {
     expect(stream).toContain('"a"');
   });
 
+  test('an open end keeps the body open after everything has been said', async () => {
+    await start(() => ({ text: 'a', faults: [{ kind: 'open_end' }] }));
+    const response = await post('/chat/completions', { ...BODIES['/chat/completions'], stream: true });
+    let received = '';
+    for await (const chunk of response.body ?? []) {
+      received += Buffer.from(chunk).toString();
+      if (received.includes('[DONE]')) break;
+    }
+    expect(await model?.requests[0]?.ended).toBe('disconnected');
+  });
+
   test('it lists models, counts requests and can be told not to keep them', async () => {
     model = await startScriptedModel({ script: () => ({ text: 'x', paceMs: 1 }), record: false });
     expect(await (await fetch(`${model.url}/models`)).json()).toMatchObject({ data: [{ id: 'scripted' }, { id: 'scripted-demo' }] });

@@ -57,6 +57,7 @@ export async function startScriptedModel(options: ScriptedModelOptions): Promise
 class ScriptedModelServer implements ScriptedModel {
   readonly requests: RecordedRequest[] = [];
   requestCount = 0;
+  url = '';
   private script: Script;
   private readonly record: boolean;
   private readonly server = createServer((request, response) => void this.handle(request, response));
@@ -67,15 +68,12 @@ class ScriptedModelServer implements ScriptedModel {
     this.record = record ?? true;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
-  }
-
-  listen(port: number): Promise<void> {
-    return new Promise((resolve, reject) => {
+  async listen(port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject);
       this.server.listen(port, '127.0.0.1', resolve);
     });
+    this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
   setScript(script: Script): void {
