@@ -29,7 +29,12 @@ let lastCount = -1;
 let lastMoved = Date.now();
 
 async function connect(): Promise<pg.Client> {
-  const fresh = new pg.Client({ connectionString: options.url, application_name: 'echelon-presence', keepAlive: true, connectionTimeoutMillis: options.reconnectMs });
+  const fresh = new pg.Client({
+    connectionString: options.url,
+    application_name: 'echelon-presence',
+    keepAlive: true,
+    connectionTimeoutMillis: options.reconnectMs,
+  });
   fresh.on('error', () => {
     if (client === fresh) client = null;
   });
@@ -72,9 +77,14 @@ function loopMoves(): boolean {
 
 async function renew(connection: pg.Client): Promise<void> {
   if (!loopMoves()) return;
-  const { rows } = await connection.query<{ session_id: string; epoch: string; stop: boolean }>(options.renewStatement, [presence, options.leaseMs]);
+  const { rows } = await connection.query<{ session_id: string; epoch: string; stop: boolean }>(options.renewStatement, [
+    presence,
+    options.leaseMs,
+  ]);
   if (!elected) {
-    const { rows: election } = await connection.query<{ elected: boolean }>('SELECT pg_try_advisory_lock($1) AS elected', [options.sweeperLock]);
+    const { rows: election } = await connection.query<{ elected: boolean }>('SELECT pg_try_advisory_lock($1) AS elected', [
+      options.sweeperLock,
+    ]);
     elected = election[0]?.elected === true;
   }
   parentPort?.postMessage({ type: 'renewed', leases: rows, elected });

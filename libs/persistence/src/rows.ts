@@ -12,6 +12,44 @@ import type {
   TurnStatus,
 } from '@echelon/domain';
 
+export interface WorkspaceRow {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: Date;
+}
+
+export interface ProfileRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly name: string;
+  readonly runtime: RuntimeKind;
+  readonly provider: string;
+  readonly model: string;
+  readonly system_prompt: string;
+  readonly max_output_tokens: number | null;
+  readonly fallback_models: readonly string[];
+  /** What the contract `Budgets` says; all off unless set. */
+  readonly budgets: Readonly<Record<string, number>>;
+  readonly parent_question_timeout_seconds: number | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly archived_at: Date | null;
+}
+
+/** A token as it may be shown: the hash is never read back. */
+export interface TokenRow {
+  readonly id: string;
+  readonly kind: 'operator' | 'session';
+  readonly label: string;
+  readonly operator_id: string | null;
+  readonly workspace_id: string | null;
+  readonly session_id: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly last_used_at: Date | null;
+}
+
 export interface TaskRow {
   readonly id: string;
   readonly workspace_id: string;
@@ -81,6 +119,7 @@ export interface TurnRow {
   readonly outcome_detail: string | null;
   readonly finish_reason: string | null;
   readonly raw_finish_reason: string | null;
+  readonly counters: Readonly<Record<string, number>> | null;
   readonly rounds: number;
   readonly input_tokens: number;
   readonly output_tokens: number;

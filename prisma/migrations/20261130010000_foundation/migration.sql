@@ -175,6 +175,7 @@ CREATE TABLE "turn" (
     "outcome_detail" TEXT,
     "finish_reason" TEXT,
     "raw_finish_reason" TEXT,
+    "counters" JSONB,
     "rounds" INTEGER NOT NULL DEFAULT 0,
     "input_tokens" INTEGER NOT NULL DEFAULT 0,
     "output_tokens" INTEGER NOT NULL DEFAULT 0,

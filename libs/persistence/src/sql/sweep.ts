@@ -26,3 +26,18 @@ export function listForgotten(tx: Tx, afterMs: number, limit: number): Promise<r
 export function listDue(tx: Tx, limit: number): Promise<readonly { readonly id: string }[]> {
   return tx.query('SELECT id FROM session WHERE wake_at <= clock_timestamp() AND NOT runnable ORDER BY wake_at LIMIT $1', [limit]);
 }
+
+/** One more announcement in vain: the next comes after twice the time (K10). */
+export async function countAnnouncement(tx: Tx, sessionId: string): Promise<void> {
+  await tx.query('UPDATE session SET announcements = announcements + 1 WHERE id = $1', [sessionId]);
+}
+
+/** Pending parent questions whose profile's time-out has passed (S8). */
+export function listExpiredQuestions(tx: Tx, limit: number): Promise<readonly { readonly id: string }[]> {
+  return tx.query(
+    `SELECT q.id FROM message q JOIN session s ON s.id = q.session_id JOIN agent_profile p ON p.id = s.profile_id
+     WHERE q.type = 'parent_question' AND q.metadata->>'status' = 'pending' AND p.parent_question_timeout_seconds IS NOT NULL
+       AND q.created_at < clock_timestamp() - p.parent_question_timeout_seconds * interval '1 second' LIMIT $1`,
+    [limit],
+  );
+}

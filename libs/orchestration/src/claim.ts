@@ -1,0 +1,56 @@
+/**
+ * Claiming a session (K3): only if nobody holds it and it has work; the turn opens in the same transaction, with the new epoch.
+ * A lease that is void is freed by the sweep first, never taken over here: one place counts takeovers (K22).
+ */
+import { nextWork } from '@echelon/domain';
+import {
+  beginTurn,
+  findOpenTurn,
+  findSession,
+  type Lease,
+  type LeaseHolder,
+  loadAdmission,
+  lockSessions,
+  lockTasks,
+  type SessionRow,
+  setRunnable,
+  takeLease,
+  type TaskRow,
+  type TurnRow,
+} from '@echelon/persistence';
+import { moveTask } from './ending.js';
+import { openEntryTurn } from './turn-opening.js';
+import type { Transactions, Unit } from './unit-of-work.js';
+
+/** A turn that this process may run, and the lease that every write of it carries. */
+export interface ClaimedTurn {
+  readonly lease: Lease;
+  readonly task: TaskRow;
+  readonly session: SessionRow;
+  readonly turn: TurnRow;
+}
+
+/** Claims the session and its next work; `null` when it is held or has none. */
+export async function claimTurn(transactions: Transactions, sessionId: string, holder: LeaseHolder): Promise<ClaimedTurn | null> {
+  return transactions.run(async (unit) => {
+    const located = await findSession(unit, sessionId);
+    if (!located) return null;
+    const [task] = await lockTasks(unit, [located.task_id]);
+    const [session] = await lockSessions(unit, [sessionId]);
+    if (!task || !session || session.lease_owner !== null) return null;
+    const next = nextWork(await loadAdmission(unit, sessionId));
+    if (next.do === 'nothing') {
+      await setRunnable(unit, sessionId, false);
+      return null;
+    }
+    const lease = await takeLease(unit, sessionId, holder);
+    const opened = next.do === 'open' ? await openEntryTurn(unit, session, next.entryId) : await findOpenTurn(unit, sessionId);
+    if (!opened) throw new Error(`session ${sessionId} has no turn to resume`);
+    return { lease, task: await startTask(unit, task), session, turn: await beginTurn(unit, opened.id) };
+  });
+}
+
+async function startTask(unit: Unit, task: TaskRow): Promise<TaskRow> {
+  if (task.state === 'in_progress') return task;
+  return moveTask(unit, task, 'start');
+}

@@ -1,0 +1,159 @@
+/**
+ * Settlement: closing a turn, deciding what follows and giving the lease back are one transaction under the session's lock,
+ * the lock that an enqueuer takes (K5). Parking is a settlement too (K13).
+ */
+import { type LoopStop, turnOutcome, type Wait } from '@echelon/agent-loop';
+import { nextWork, type ParkReason, PARK_EVENTS, type Settlement, settleTurn, turnMachine, type TurnOutcome } from '@echelon/domain';
+import {
+  beginTurn,
+  countOtherActiveSessions,
+  findOpenTurn,
+  finishTurn,
+  loadAdmission,
+  parkTurn,
+  releaseLease,
+  type SessionRow,
+  setWakeAt,
+  type TaskRow,
+  type TurnRow,
+} from '@echelon/persistence';
+import type { TurnReport } from './agent-runtime.js';
+import type { ClaimedTurn } from './claim.js';
+import { alertParent, endSession, lockForSettlement, moveTask } from './ending.js';
+import { refreshWork } from './session-queue.js';
+import { openEntryTurn } from './turn-opening.js';
+import type { Transactions, Unit } from './unit-of-work.js';
+
+/** What the holder does after a settlement. */
+export type Settled =
+  | { readonly then: 'released' }
+  /** The lease was lost before; nothing was written. */
+  | { readonly then: 'lost' }
+  /** The next entry's turn is open under the same lease. */
+  | { readonly then: 'run'; readonly claimed: ClaimedTurn }
+  /** What the turn waited for is decided already: run it on. */
+  | { readonly then: 'resume'; readonly claimed: ClaimedTurn };
+
+export interface SettleOptions {
+  /** Others wait for this worker's slots: do not drain here (K24). */
+  readonly yieldToOthers: boolean;
+}
+
+/** Settles what the runtime reported. Exactly one of park, hand-over and end happens, or nothing if the lease is lost. */
+export async function settle(
+  transactions: Transactions,
+  claimed: ClaimedTurn,
+  report: TurnReport,
+  options: SettleOptions,
+): Promise<Settled> {
+  const { stop } = report;
+  if (stop.reason === 'error' && stop.kind === 'lease_lost') return { then: 'lost' };
+  return transactions.run(async (unit) => {
+    const locked = await lockForSettlement(unit, claimed.task.id, claimed.lease);
+    const turn = locked && (await findOpenTurn(unit, claimed.session.id));
+    if (!locked || !turn) return { then: 'lost' };
+    const held = { ...claimed, ...locked, turn };
+    await report.record(unit);
+    if (turn.stop_requested_at) return end(unit, held, stop, options);
+    if (stop.reason === 'handed_over' || stop.reason === 'next_round') return handOver(unit, held);
+    return stop.reason === 'parked' ? park(unit, held, stop.for) : end(unit, held, stop, options);
+  });
+}
+
+async function handOver(unit: Unit, claimed: ClaimedTurn): Promise<Settled> {
+  await releaseLease(unit, claimed.session.id, 'idle');
+  await refreshWork(unit, claimed.session.id);
+  return { then: 'released' };
+}
+
+async function park(unit: Unit, claimed: ClaimedTurn, waits: readonly Wait[]): Promise<Settled> {
+  const reason = parkReason(waits);
+  const status = turnMachine.next('running', PARK_EVENTS[reason]);
+  if (!status) throw new Error(`a running turn cannot wait for ${reason}`);
+  await parkTurn(unit, claimed.turn.id, { status, reason });
+  if (reason === 'retry')
+    await setWakeAt(unit, claimed.session.id, Math.max(...waits.map((wait) => (wait.kind === 'retry' ? wait.milliseconds : 0))));
+  const next = nextWork(await loadAdmission(unit, claimed.session.id));
+  if (next.do === 'resume') return { then: 'resume', claimed: { ...claimed, turn: await beginTurn(unit, claimed.turn.id) } };
+  await releaseLease(unit, claimed.session.id, 'parked');
+  await refreshWork(unit, claimed.session.id);
+  if ((await countOtherActiveSessions(unit, claimed.task.id, claimed.session.id)) === 0) await moveTask(unit, claimed.task, 'wait');
+  await unit.tell({ ...about(claimed.session), type: 'turn.parked', data: { turn_id: claimed.turn.id, for: reason } });
+  return { then: 'released' };
+}
+
+function parkReason(waits: readonly Wait[]): ParkReason {
+  const kinds: Readonly<Record<Wait['kind'], ParkReason>> = { approval: 'approval', result: 'user_answer', retry: 'retry' };
+  const first = waits[0];
+  if (!first) throw new Error('a parked turn waits for something');
+  return kinds[first.kind];
+}
+
+async function end(unit: Unit, claimed: ClaimedTurn, stop: LoopStop, options: SettleOptions): Promise<Settled> {
+  const { turn, task, session } = claimed;
+  const outcome = turnOutcome({ stop, stopRequested: turn.stop_requested_at !== null, interrupted: false }) ?? 'interrupted';
+  await closeTurn(unit, session, turn, outcome, detailOf(stop));
+  const facts = await loadAdmission(unit, session.id);
+  const decided = settleTurn({
+    outcome,
+    asked: turn.ended_by_question_id !== null,
+    questionPending: facts.questionPending !== false,
+    signalled: turn.completion_signal !== null,
+    onLastStep: true,
+    stepRequiresSignal: false,
+    isPrimary: session.is_primary,
+    hasParent: task.parent_id !== null,
+    next: nextWork(facts),
+    otherSessionActive: (await countOtherActiveSessions(unit, task.id, session.id)) > 0,
+    yieldToOthers: options.yieldToOthers,
+  });
+  if (decided.alertsParent) await alertParent(unit, task, { turnId: turn.id, outcome, detail: detailOf(stop) });
+  return apply(unit, claimed, decided);
+}
+
+/** Closes a turn and tells of it. */
+export async function closeTurn(
+  unit: Unit,
+  session: SessionRow,
+  turn: TurnRow,
+  outcome: TurnOutcome,
+  detail: string | null,
+): Promise<void> {
+  await finishTurn(unit, turn.id, { outcome, detail });
+  await unit.tell({ ...about(session), type: 'turn.finished', data: { turn_id: turn.id, number: turn.number, outcome } });
+}
+
+async function apply(unit: Unit, claimed: ClaimedTurn, decided: Settlement): Promise<Settled> {
+  const { session, task } = claimed;
+  if (decided.completesTask) {
+    await moveTask(unit, task, 'complete', { result: claimed.turn.completion_signal?.summary ?? '' });
+    await endSession(unit, session, 'completed', 'task_ended');
+    return { then: 'released' };
+  }
+  if (decided.drains) {
+    const turn = await openEntryTurn(unit, session, decided.drains);
+    return { then: 'run', claimed: { ...claimed, turn: await beginTurn(unit, turn.id) } };
+  }
+  await releaseLease(unit, session.id, decided.session === 'wait' ? 'waiting_for_input' : 'idle');
+  await refreshWork(unit, session.id);
+  if (decided.task) await moveTask(unit, task, decided.task);
+  return { then: 'released' };
+}
+
+function detailOf(stop: LoopStop): string | null {
+  switch (stop.reason) {
+    case 'error':
+      return `${stop.kind}: ${stop.message}`;
+    case 'loop_detected':
+    case 'prompt_blocked':
+      return stop.explanation;
+    case 'budget_exhausted':
+      return stop.budget;
+    default:
+      return null;
+  }
+}
+
+function about(session: SessionRow): { workspaceId: string; taskId: string; sessionId: string } {
+  return { workspaceId: session.workspace_id, taskId: session.task_id, sessionId: session.id };
+}

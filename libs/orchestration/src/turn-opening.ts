@@ -1,0 +1,34 @@
+/** Opening the turn of a queue entry, under the session's lock and its lease (K3, K5). */
+import { findEntry, insertMessage, newId, openTurn, type QueueEntryRow, type SessionRow, type TurnRow } from '@echelon/persistence';
+import { serializeText } from './message-content.js';
+import type { Unit } from './unit-of-work.js';
+
+/** Delivers the entry: its turn exists and its text is the turn's opening message. */
+export async function openEntryTurn(unit: Unit, session: SessionRow, entryId: string): Promise<TurnRow> {
+  const turn = await openTurn(unit, { id: newId(), sessionId: session.id, entryId });
+  const entry = await findEntry(unit, entryId);
+  if (!entry) throw new Error(`entry ${entryId} vanished under its session's lock`);
+  await insertMessage(unit, {
+    sessionId: session.id,
+    turnId: turn.id,
+    type: 'prompt',
+    role: 'user',
+    content: serializeText(entry.text),
+    metadata: openingMetadata(entry),
+  });
+  const about = { workspaceId: session.workspace_id, taskId: session.task_id, sessionId: session.id };
+  await unit.tell({ ...about, type: 'queue.changed', data: { entry_id: entry.id, kind: entry.kind, state: 'delivered' } });
+  await unit.tell({ ...about, type: 'turn.started', data: { turn_id: turn.id, number: turn.number, kind: entry.kind } });
+  return turn;
+}
+
+function openingMetadata(entry: QueueEntryRow): object {
+  return {
+    entry_id: entry.id,
+    kind: entry.kind,
+    sender_kind: entry.sender_kind,
+    sender_task_id: entry.sender_task_id,
+    sender_session_id: entry.sender_session_id,
+    question_id: entry.question_id,
+  };
+}

@@ -1,0 +1,198 @@
+/** The statements of the barriers (agent-loop.md §7). Each runs in a transaction that holds the session's row with its epoch (K4). */
+import type { Tx } from '../database.js';
+import type { Lease } from './claim-session.js';
+
+/** What a barrier finds under the fence: the lease is lost, the turn is to stop, or it may write. */
+export type Fence = 'held' | 'lost' | 'stopped';
+
+/** Locks the session with its epoch, marks the turn's progress, and reads its stop flag. */
+export async function passFence(tx: Tx, lease: Lease, turnId: string): Promise<Fence> {
+  const [session] = await tx.query<{ id: string }>(
+    'SELECT id FROM session WHERE id = $1 AND lease_epoch = $2 AND lease_owner IS NOT NULL FOR NO KEY UPDATE',
+    [lease.sessionId, lease.epoch],
+  );
+  if (!session) return 'lost';
+  const [turn] = await tx.query<{ stopped: boolean }>(
+    `UPDATE turn SET last_barrier_at = clock_timestamp() WHERE id = $1 AND status <> 'finished' RETURNING stop_requested_at IS NOT NULL AS stopped`,
+    [turnId],
+  );
+  if (!turn) return 'lost';
+  return turn.stopped ? 'stopped' : 'held';
+}
+
+export interface NewModelRequest {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly round: number;
+  readonly model: string;
+}
+
+/** Records a request before it is sent; earlier ones of the turn without a sealed response are void (K17). */
+export async function insertModelRequest(tx: Tx, request: NewModelRequest): Promise<void> {
+  await tx.query(
+    `WITH void AS (UPDATE model_request SET state = 'abandoned', settled_at = now() WHERE turn_id = $3 AND state = 'prepared')
+     INSERT INTO model_request (id, session_id, turn_id, round, state, model, through_sequence)
+     SELECT $1, $2, $3, $4, 'prepared', $5, next_sequence - 1 FROM session WHERE id = $2`,
+    [request.id, request.sessionId, request.turnId, request.round, request.model],
+  );
+}
+
+export interface SealedRequest {
+  readonly turnId: string;
+  readonly round: number;
+  readonly reason: string;
+  readonly rawReason: string | null;
+  readonly usage: {
+    readonly inputTokens: number | null;
+    readonly outputTokens: number | null;
+    readonly cachedInputTokens: number | null;
+    readonly reasoningTokens: number | null;
+  };
+  readonly counters: object;
+}
+
+/** Seals the round's request with how it finished, and adds its tokens to the turn. */
+export async function sealModelRequest(tx: Tx, sealed: SealedRequest): Promise<void> {
+  const { usage } = sealed;
+  await tx.query(
+    `WITH request AS (UPDATE model_request SET state = 'sealed', finish_reason = $3, raw_finish_reason = $4, input_tokens = $5, output_tokens = $6,
+       cached_tokens = $7, reasoning_tokens = $8, settled_at = now() WHERE turn_id = $1 AND round = $2 AND state = 'prepared')
+     UPDATE turn SET finish_reason = $3, raw_finish_reason = $4, rounds = greatest(rounds, $2), counters = $9,
+       input_tokens = input_tokens + coalesce($5::int, 0), output_tokens = output_tokens + coalesce($6::int, 0) WHERE id = $1`,
+    [
+      sealed.turnId,
+      sealed.round,
+      sealed.reason,
+      sealed.rawReason,
+      usage.inputTokens,
+      usage.outputTokens,
+      usage.cachedInputTokens,
+      usage.reasoningTokens,
+      JSON.stringify(sealed.counters),
+    ],
+  );
+}
+
+export interface NewToolCall {
+  readonly id: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly effect: string;
+}
+
+/** Records the calls of a sealed response; those among `intents` are about to run. */
+export async function insertToolCalls(
+  tx: Tx,
+  of: { readonly sessionId: string; readonly turnId: string; readonly round: number },
+  calls: readonly NewToolCall[],
+): Promise<void> {
+  if (calls.length === 0) return;
+  await tx.query(
+    `INSERT INTO tool_call (id, session_id, turn_id, round, index, call_id, name, arguments, effect, state)
+     SELECT c.id::uuid, $1, $2, $3, c.index, c.call_id, c.name, c.arguments, c.effect, 'requested'
+     FROM unnest($4::text[], $5::int[], $6::text[], $7::text[], $8::text[], $9::text[]) AS c(id, index, call_id, name, arguments, effect)`,
+    [
+      of.sessionId,
+      of.turnId,
+      of.round,
+      calls.map((call) => call.id),
+      calls.map((_call, index) => index),
+      calls.map((call) => call.callId),
+      calls.map((call) => call.name),
+      calls.map((call) => call.arguments),
+      calls.map((call) => call.effect),
+    ],
+  );
+}
+
+/** Marks calls as about to run (barrier 3). */
+export async function markIntents(tx: Tx, sessionId: string, callIds: readonly string[]): Promise<void> {
+  if (callIds.length === 0) return;
+  await tx.query(
+    `UPDATE tool_call SET state = 'intent', intent_at = clock_timestamp() WHERE session_id = $1 AND thread_id IS NULL AND call_id = ANY($2) AND state = 'requested'`,
+    [sessionId, callIds],
+  );
+}
+
+export interface CallResult {
+  readonly callId: string;
+  readonly state: 'done' | 'unknown' | 'not_executed';
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Settles a call once; `false` when it was settled before. */
+export async function settleToolCall(tx: Tx, sessionId: string, result: CallResult): Promise<boolean> {
+  const rows = await tx.query<{ id: string }>(
+    `UPDATE tool_call SET state = $3, result = $4, is_error = $5, settled_at = clock_timestamp()
+     WHERE session_id = $1 AND thread_id IS NULL AND call_id = $2 AND state IN ('requested', 'intent') RETURNING id`,
+    [sessionId, result.callId, result.state, result.text, result.isError],
+  );
+  return rows.length > 0;
+}
+
+export interface StoredCall {
+  readonly call_id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly round: number;
+  readonly index: number;
+  readonly state: 'requested' | 'intent' | 'done' | 'unknown' | 'not_executed';
+  readonly result: string | null;
+  readonly is_error: boolean | null;
+}
+
+/** Calls of one turn in the order in which the model made them. */
+export function listToolCalls(tx: Tx, turnId: string): Promise<readonly StoredCall[]> {
+  return tx.query<StoredCall>(
+    `SELECT call_id, name, arguments, round, index, state, result, is_error FROM tool_call WHERE turn_id = $1 AND thread_id IS NULL ORDER BY round, index`,
+    [turnId],
+  );
+}
+
+export interface HistoryRow {
+  readonly id: string;
+  readonly sequence: number;
+  readonly turn_id: string | null;
+  readonly type: string;
+  readonly role: 'user' | 'assistant' | 'tool';
+  readonly content: string;
+}
+
+/** Everything of the session's main thread that a model may see, in order. */
+export function listHistory(tx: Tx, sessionId: string): Promise<readonly HistoryRow[]> {
+  return tx.query<HistoryRow>(
+    `SELECT id, sequence, turn_id, type, role, content FROM message WHERE session_id = $1 AND thread_id IS NULL AND NOT hidden
+       AND type IN ('prompt', 'response', 'tool_result', 'continuation', 'lead') ORDER BY sequence`,
+    [sessionId],
+  );
+}
+
+/** Stores the full text of a result that was shortened for the model. */
+export async function insertArtifact(
+  tx: Tx,
+  artifact: { readonly id: string; readonly sessionId: string; readonly turnId: string; readonly callId: string; readonly content: string },
+): Promise<void> {
+  await tx.query('INSERT INTO artifact (id, session_id, turn_id, call_id, content) VALUES ($1, $2, $3, $4, $5)', [
+    artifact.id,
+    artifact.sessionId,
+    artifact.turnId,
+    artifact.callId,
+    artifact.content,
+  ]);
+}
+
+/** Keeps what the turn was derived as, so that a resumed turn sends the same bytes (autopilot-contract.md §3). */
+export async function storeContract(
+  tx: Tx,
+  turnId: string,
+  contract: { readonly systemPrompt: string; readonly contract: object },
+): Promise<void> {
+  await tx.query('UPDATE turn SET system_prompt = $2, contract = $3 WHERE id = $1 AND contract IS NULL', [
+    turnId,
+    contract.systemPrompt,
+    JSON.stringify(contract.contract),
+  ]);
+}

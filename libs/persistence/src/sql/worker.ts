@@ -1,0 +1,36 @@
+/** Rows of worker processes: what operators see. Liveness is the presence lock, never the row (K12). */
+import type { Tx } from '../database.js';
+
+export interface WorkerRow {
+  readonly id: string;
+  readonly presence: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly build: number;
+  readonly slots: number;
+}
+
+/** Registers a worker; rows of workers whose presence is gone are cleared on the way. */
+export async function registerWorker(tx: Tx, worker: WorkerRow, lockClass: number): Promise<void> {
+  await tx.query(
+    `WITH gone AS (DELETE FROM worker w WHERE NOT EXISTS (
+       SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = $7 AND l.objid = w.presence::oid AND l.objsubid = 2 AND l.granted))
+     INSERT INTO worker (id, presence, host, pid, build, slots) VALUES ($1, $2, $3, $4, $5, $6)`,
+    [worker.id, worker.presence, worker.host, worker.pid, worker.build, worker.slots, lockClass],
+  );
+}
+
+/** Notes that the worker fetched lately. */
+export async function touchWorker(tx: Tx, id: string): Promise<void> {
+  await tx.query('UPDATE worker SET fetched_at = clock_timestamp() WHERE id = $1', [id]);
+}
+
+export async function removeWorker(tx: Tx, id: string): Promise<void> {
+  await tx.query('DELETE FROM worker WHERE id = $1', [id]);
+}
+
+/** The oldest worker build that may claim with this schema (operations.md, Upgrades). */
+export async function readMinimumWorker(tx: Tx): Promise<number> {
+  const [row] = await tx.query<{ value: number }>(`SELECT value FROM setting WHERE key = 'schema.min_worker'`);
+  return row?.value ?? 1;
+}
