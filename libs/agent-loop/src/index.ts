@@ -1,3 +1,4 @@
+export { unifyFinishReason } from './finish-reason.js';
 export {
   MESSAGE_PARTS_VERSION,
   type ModelClient,
