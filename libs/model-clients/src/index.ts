@@ -1,1 +1,3 @@
-export {};
+export { createModelClient } from './model-client.js';
+export type { ModelDialect, ProviderConfig } from './provider-config.js';
+export { providersFromEnv, type ProviderName } from './providers-from-env.js';
