@@ -9,8 +9,13 @@ import type { Script, ScriptedMessage, ScriptedRequest, ScriptedResponse } from 
 /** A response, or what makes one from the request. */
 export type ScriptedStep = ScriptedResponse | Script;
 
-/** The steps of one agent in order of its model rounds, or a script of its own. */
+/** The steps of one conversation in order of its model rounds, or a function that decides anew for every request. */
 export type AgentScript = readonly ScriptedStep[] | Script;
+
+/** Answers one request: the step of a list is the number of assistant messages that the request carries. */
+export function runScript(script: AgentScript, request: ScriptedRequest): ScriptedResponse | Promise<ScriptedResponse> {
+  return typeof script === 'function' ? script(request) : runStep(script, countAssistantMessages(request.messages), request);
+}
 
 /**
  * Routes by agent. A key is a marker such as `[agent:root]` in the agent's first user message, else in its system prompt;
@@ -24,7 +29,7 @@ export function scriptByAgent(agents: Readonly<Record<string, AgentScript>>): Sc
     const marker = findFirstMarker(markers, firstPrompt) ?? findFirstMarker(markers, request.system);
     const agent = marker === null ? undefined : agents[marker];
     if (agent === undefined) throw new Error(`no agent is known by the prompt ${JSON.stringify(firstPrompt.slice(0, 200))}`);
-    return typeof agent === 'function' ? agent(request) : runStep(agent, countAssistantMessages(request.messages), request);
+    return runScript(agent, request);
   };
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { startScriptedModel, type Script, type ScriptedModel } from './index.js';
+import { startScriptedModel, type AgentScript, type ScriptedModel } from './index.js';
 
 let model: ScriptedModel | null = null;
 
@@ -8,7 +8,7 @@ afterEach(async () => {
   model = null;
 });
 
-async function start(script: Script): Promise<ScriptedModel> {
+async function start(script: AgentScript): Promise<ScriptedModel> {
   return (model = await startScriptedModel({ script }));
 }
 
@@ -178,6 +178,12 @@ describe('the scripted model', () => {
     expect(await (await fetch(`${model.url}/models`)).json()).toMatchObject({ data: [{ id: 'scripted' }, { id: 'scripted-demo' }] });
     await (await post('/messages', { ...BODIES['/messages'], stream: true })).text();
     expect([model.requestCount, model.requests.length]).toEqual([1, 0]);
+  });
+
+  test('a script given as data answers with the step that the history names', async () => {
+    await start([{ text: 'first' }, { text: 'second' }]);
+    expect(await (await post('/responses', { model: 'm', input: 'go' })).text()).toContain('first');
+    expect(await (await post('/responses', BODIES['/responses'])).text()).toContain('second');
   });
 
   test('a new script holds from the next request on', async () => {

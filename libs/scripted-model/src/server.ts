@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { runScript, type AgentScript } from './agent-script.js';
 import { anthropicMessages } from './anthropic-messages.js';
 import { chatCompletions } from './chat-completions.js';
 import { completeResponse } from './complete-response.js';
@@ -9,7 +10,7 @@ import { Connection, type ConnectionEnd } from './connection.js';
 import type { Dialect, ParsedRequest } from './dialect.js';
 import { openaiResponses } from './openai-responses.js';
 import { respond } from './respond.js';
-import type { DialectName, Script, ScriptedResponse } from './script.js';
+import type { DialectName, ScriptedResponse } from './script.js';
 
 const DIALECTS: readonly Dialect[] = [chatCompletions, openaiResponses, anthropicMessages];
 const MODELS = ['scripted', 'scripted-demo'] as const;
@@ -27,7 +28,8 @@ export interface RecordedRequest {
 }
 
 export interface ScriptedModelOptions {
-  readonly script: Script;
+  /** A function, or the steps of one conversation. */
+  readonly script: AgentScript;
   /** 0 or absent: a free port. Listens on 127.0.0.1 only. */
   readonly port?: number;
   /** `false` keeps no requests, for a process that runs for long; `requestCount` still counts. */
@@ -40,7 +42,7 @@ export interface ScriptedModel {
   readonly requests: readonly RecordedRequest[];
   /** Model requests so far, refused ones included. */
   readonly requestCount: number;
-  setScript(script: Script): void;
+  setScript(script: AgentScript): void;
   /** Resolves when `count` requests have been received. */
   waitForRequest(count: number): Promise<void>;
   /** Breaks open responses and stops listening. */
@@ -58,9 +60,11 @@ class ScriptedModelServer implements ScriptedModel {
   readonly requests: RecordedRequest[] = [];
   requestCount = 0;
   url = '';
-  private script: Script;
+  private script: AgentScript;
   private readonly record: boolean;
-  private readonly server = createServer((request, response) => void this.handle(request, response));
+  private readonly server = createServer((request, response) => {
+    this.handle(request, response).catch((error: Error) => response.destroy(error));
+  });
   private waiting: { readonly count: number; readonly resolve: () => void }[] = [];
 
   constructor({ script, record }: ScriptedModelOptions) {
@@ -76,7 +80,7 @@ class ScriptedModelServer implements ScriptedModel {
     this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  setScript(script: Script): void {
+  setScript(script: AgentScript): void {
     this.script = script;
   }
 
@@ -116,7 +120,7 @@ class ScriptedModelServer implements ScriptedModel {
 
   private async run(request: ParsedRequest, index: number): Promise<ScriptedResponse> {
     try {
-      return await this.script({ ...request, index });
+      return await runScript(this.script, { ...request, index });
     } catch (error) {
       return failure(500, error instanceof Error ? error : new Error(String(error)));
     }
