@@ -3,7 +3,17 @@ export { newId } from './id.js';
 export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type RenewedLease } from './presence.js';
 export { migrate, MigrationError, type MigrationErrorCode } from './migrate.js';
 export { createPool, type PoolOptions } from './pool.js';
-export type { MessageRow, ParentQuestionMetadata, QueueEntryRow, SessionRow, TaskRow, TurnRow } from './rows.js';
+export type {
+  MessageRow,
+  ParentQuestionMetadata,
+  ProfileRow,
+  QueueEntryRow,
+  SessionRow,
+  TaskRow,
+  TokenRow,
+  TurnRow,
+  WorkspaceRow,
+} from './rows.js';
 export {
   PRESENCE_LOCK_CLASS,
   isLeaseLive,
@@ -41,3 +51,35 @@ export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-event
 export { countAnnouncement, listDue, listExpiredQuestions, listForgotten, listVoidLeases } from './sql/sweep.js';
 export { readMinimumWorker, registerWorker, removeWorker, touchWorker, type WorkerRow } from './sql/worker.js';
 export { backOff, beginTurn, countTakeover, findOpenTurn, finishTurn, parkTurn, type TurnEnd } from './sql/turn-end.js';
+export type { Keyset, PageOf } from './keyset.js';
+export { findProfile, listProfiles } from './profile.repository.js';
+export { listMessages, listQueue, listTurns, type MessageFilter, type QueueKey } from './session.repository.js';
+export { claimKey, findKeyedCall, releaseKey, storeKeyedResult, type CallKey } from './sql/keyed-result.js';
+export { insertAudit, type NewAudit } from './sql/insert-audit.js';
+export {
+  countChildIn,
+  findTaskByKey,
+  insertDependencies,
+  insertPrimarySession,
+  insertTask,
+  type CreationKey,
+  type NewTask,
+} from './sql/insert-task.js';
+export { readEventRange, readEvents } from './sql/read-events.js';
+export { readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';
+export { readRelatedTasks, readTask, readTasks, type TaskRelation, type TaskView } from './sql/read-tasks.js';
+export { countRecentlyCreated, listDescendants, listLineage } from './sql/task-tree.js';
+export {
+  archiveProfile,
+  countAutopilotUses,
+  holdFirstProfile,
+  holdProfile,
+  insertProfile,
+  lockProfile,
+  updateProfile,
+  type ProfileFields,
+} from './sql/write-profile.js';
+export { findValidToken, insertOperator, insertToken, revokeToken, touchToken } from './sql/write-token.js';
+export { insertWorkspace } from './sql/write-workspace.js';
+export { listTokens } from './token.repository.js';
+export { findWorkspace, listWorkspaces } from './workspace.repository.js';

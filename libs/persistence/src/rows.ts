@@ -183,3 +183,6 @@ export interface ParentQuestionMetadata {
   readonly cause?: string;
   readonly ended_at?: string;
 }
+
+/** A parent question: the message with its metadata. */
+export type QuestionRow = Omit<MessageRow, 'metadata'> & { readonly metadata: ParentQuestionMetadata };

@@ -1,0 +1,30 @@
+import type { RuntimeKind } from '@echelon/domain';
+import type { Database } from './database.js';
+import type { AgentProfile } from './generated/client.js';
+import { type Keyset, NEWEST_FIRST, olderThan, type PageOf } from './keyset.js';
+import type { ProfileRow } from './rows.js';
+
+export async function findProfile(database: Database, id: string): Promise<ProfileRow | null> {
+  const profile = await database.prisma.agentProfile.findUnique({ where: { id } });
+  return profile && toRow(profile);
+}
+
+/** Profiles that are not archived, from new to old; of one workspace where given. */
+export async function listProfiles(database: Database, page: PageOf<Keyset>, workspaceId: string | null): Promise<readonly ProfileRow[]> {
+  const profiles = await database.prisma.agentProfile.findMany({
+    where: { archived_at: null, ...(workspaceId ? { workspace_id: workspaceId } : {}), AND: olderThan(page.after) },
+    orderBy: NEWEST_FIRST,
+    take: page.take,
+  });
+  return profiles.map(toRow);
+}
+
+/** The check constraint and the writers of the table keep these columns in their unions. */
+function toRow(profile: AgentProfile): ProfileRow {
+  return {
+    ...profile,
+    runtime: profile.runtime as RuntimeKind,
+    fallback_models: profile.fallback_models as string[],
+    budgets: profile.budgets as ProfileRow['budgets'],
+  };
+}

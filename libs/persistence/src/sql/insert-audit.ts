@@ -1,0 +1,23 @@
+import type { Tx } from '../database.js';
+import { newId } from '../id.js';
+
+export interface NewAudit {
+  readonly workspaceId: string | null;
+  /** As `actorName` says it. */
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly detail?: object;
+}
+
+/** Records who decided what, with the decision's transaction; the row can never be changed. */
+export async function insertAudit(tx: Tx, audit: NewAudit): Promise<void> {
+  await tx.query('INSERT INTO audit (id, workspace_id, actor, action, subject, detail) VALUES ($1, $2, $3, $4, $5, $6)', [
+    newId(),
+    audit.workspaceId,
+    audit.actor,
+    audit.action,
+    audit.subject,
+    JSON.stringify(audit.detail ?? {}),
+  ]);
+}

@@ -1,0 +1,77 @@
+/** Tasks as they are shown: the row, and what is derived from other rows at every reading (V1). */
+import type { TaskState } from '@echelon/domain';
+import type { Tx } from '../database.js';
+import type { Keyset, PageOf } from '../keyset.js';
+import type { TaskRow } from '../rows.js';
+
+export interface TaskView extends TaskRow {
+  readonly primary_session_id: string | null;
+  readonly blocked_by: readonly string[];
+  /** Pending questions, to the parent or to the operator, and pending approvals. */
+  readonly open_questions: number;
+  readonly open_approvals: number;
+}
+
+/** An operator's question and an approval belong to an unfinished turn, so that only such turns are searched. */
+const VIEW = `
+SELECT t.*, (SELECT s.id FROM session s WHERE s.task_id = t.id AND s.is_primary) AS primary_session_id,
+  coalesce((SELECT json_agg(d.blocked_by_id ORDER BY d.created_at, d.blocked_by_id) FROM task_dependency d WHERE d.task_id = t.id), '[]') AS blocked_by,
+  (SELECT count(*)::int FROM session s JOIN message q ON q.session_id = s.id AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending'
+     WHERE s.task_id = t.id)
+   + (SELECT count(*)::int FROM session s JOIN turn u ON u.session_id = s.id AND u.status <> 'finished'
+     JOIN message q ON q.turn_id = u.id AND q.type = 'user_question' AND q.metadata->>'status' = 'pending' WHERE s.task_id = t.id) AS open_questions,
+  (SELECT count(*)::int FROM session s JOIN turn u ON u.session_id = s.id AND u.status <> 'finished'
+     JOIN approval a ON a.turn_id = u.id AND a.state = 'pending' WHERE s.task_id = t.id) AS open_approvals
+FROM task t`;
+
+export async function readTask(tx: Tx, id: string): Promise<TaskView | null> {
+  const [row] = await tx.query<TaskView>(`${VIEW} WHERE t.id = $1`, [id]);
+  return row ?? null;
+}
+
+export interface TaskFilter extends PageOf<Keyset> {
+  readonly workspaceId: string | null;
+  readonly parentId: string | null;
+  readonly rootsOnly: boolean;
+  readonly state: TaskState | null;
+  readonly includeArchived: boolean;
+  /** Part of a title, in any case. */
+  readonly title: string | null;
+}
+
+/** Tasks from new to old. */
+export function readTasks(tx: Tx, filter: TaskFilter): Promise<readonly TaskView[]> {
+  return tx.query<TaskView>(
+    `${VIEW} WHERE ($1::uuid IS NULL OR t.workspace_id = $1) AND ($2::uuid IS NULL OR t.parent_id = $2) AND (NOT $3 OR t.parent_id IS NULL)
+       AND ($4::text IS NULL OR t.state = $4) AND ($5 OR t.archived_at IS NULL) AND ($6::text IS NULL OR t.title ILIKE $6)
+       AND ($7::timestamptz IS NULL OR (t.created_at, t.id) < ($7, $8::uuid))
+     ORDER BY t.created_at DESC, t.id DESC LIMIT $9`,
+    [
+      filter.workspaceId,
+      filter.parentId,
+      filter.rootsOnly,
+      filter.state,
+      filter.includeArchived,
+      filter.title === null ? null : `%${filter.title.replaceAll(/[\\%_]/g, '\\$&')}%`,
+      filter.after?.createdAt ?? null,
+      filter.after?.id ?? null,
+      filter.take,
+    ],
+  );
+}
+
+export type TaskRelation = 'parent' | 'child' | 'sibling' | 'blocked_by' | 'blocks';
+
+/** Tasks around one, oldest first; archived ones are left out, except a parent and blockers. */
+export function readRelatedTasks(tx: Tx, id: string): Promise<readonly (TaskView & { readonly relation: TaskRelation })[]> {
+  return tx.query(
+    `WITH self AS (SELECT id, parent_id FROM task WHERE id = $1), related AS (
+       SELECT 'parent' AS relation, p.id FROM self JOIN task p ON p.id = self.parent_id
+       UNION ALL SELECT 'child', c.id FROM self JOIN task c ON c.parent_id = self.id WHERE c.archived_at IS NULL
+       UNION ALL SELECT 'sibling', b.id FROM self JOIN task b ON b.parent_id = self.parent_id AND b.id <> self.id WHERE b.archived_at IS NULL
+       UNION ALL SELECT 'blocked_by', d.blocked_by_id FROM task_dependency d WHERE d.task_id = $1
+       UNION ALL SELECT 'blocks', d.task_id FROM task_dependency d JOIN task b ON b.id = d.task_id AND b.archived_at IS NULL WHERE d.blocked_by_id = $1)
+     SELECT related.relation, v.* FROM related JOIN LATERAL (${VIEW} WHERE t.id = related.id) v ON true ORDER BY v.created_at, v.id`,
+    [id],
+  );
+}
