@@ -1,8 +1,17 @@
 /** Freeing a void lease (K10, K12, K22): the turn stays open and runnable, or closes `interrupted` after the third takeover in vain. */
-import { backOff, countTakeover, findOpenTurn, findSession, isLeaseLive, releaseLease } from '@echelon/persistence';
-import { alertParent, lockForSettlement } from './ending.js';
+import {
+  backOff,
+  countTakeover,
+  findOpenTurn,
+  findSession,
+  isLeaseLive,
+  releaseLease,
+  type SessionRow,
+  type TaskRow,
+  type TurnRow,
+} from '@echelon/persistence';
+import { alertParent, closeTurn, lockForSettlement } from './ending.js';
 import { refreshWork } from './session-queue.js';
-import { closeTurn } from './settle.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
 const BACKOFF_MS = [0, 0, 5_000, 30_000] as const;
@@ -25,13 +34,13 @@ export async function recoverLease(transactions: Transactions, sessionId: string
 
 async function judgeTurn(
   unit: Unit,
-  { task, session }: NonNullable<Awaited<ReturnType<typeof lockForSettlement>>>,
-  turn: NonNullable<Awaited<ReturnType<typeof findOpenTurn>>>,
+  { task, session }: { readonly task: TaskRow; readonly session: SessionRow },
+  turn: TurnRow,
 ): Promise<void> {
   const takeovers = await countTakeover(unit, turn.id);
   if (takeovers >= TAKEOVERS_AT_MOST) {
     const detail = `the turn's worker died ${takeovers} times without progress`;
-    await closeTurn(unit, session, turn, 'interrupted', detail);
+    await closeTurn(unit, session, turn, { outcome: 'interrupted', detail });
     if (task.parent_id) await alertParent(unit, task, { turnId: turn.id, outcome: 'interrupted', detail });
     return;
   }

@@ -3,23 +3,20 @@
  * the lock that an enqueuer takes (K5). Parking is a settlement too (K13).
  */
 import { type LoopStop, turnOutcome, type Wait } from '@echelon/agent-loop';
-import { nextWork, type ParkReason, PARK_EVENTS, type Settlement, settleTurn, turnMachine, type TurnOutcome } from '@echelon/domain';
+import { nextWork, type ParkReason, PARK_EVENTS, type Settlement, settleTurn, turnMachine } from '@echelon/domain';
 import {
   beginTurn,
   countOtherActiveSessions,
   findOpenTurn,
-  finishTurn,
   loadAdmission,
   parkTurn,
   releaseLease,
   type SessionRow,
   setWakeAt,
-  type TaskRow,
-  type TurnRow,
 } from '@echelon/persistence';
 import type { TurnReport } from './agent-runtime.js';
 import type { ClaimedTurn } from './claim.js';
-import { alertParent, endSession, lockForSettlement, moveTask } from './ending.js';
+import { alertParent, closeTurn, lockForSettlement, moveTask } from './ending.js';
 import { refreshWork } from './session-queue.js';
 import { openEntryTurn } from './turn-opening.js';
 import type { Transactions, Unit } from './unit-of-work.js';
@@ -92,7 +89,7 @@ function parkReason(waits: readonly Wait[]): ParkReason {
 async function end(unit: Unit, claimed: ClaimedTurn, stop: LoopStop, options: SettleOptions): Promise<Settled> {
   const { turn, task, session } = claimed;
   const outcome = turnOutcome({ stop, stopRequested: turn.stop_requested_at !== null, interrupted: false }) ?? 'interrupted';
-  await closeTurn(unit, session, turn, outcome, detailOf(stop));
+  await closeTurn(unit, session, turn, { outcome, detail: detailOf(stop) });
   const facts = await loadAdmission(unit, session.id);
   const decided = settleTurn({
     outcome,
@@ -111,23 +108,10 @@ async function end(unit: Unit, claimed: ClaimedTurn, stop: LoopStop, options: Se
   return apply(unit, claimed, decided);
 }
 
-/** Closes a turn and tells of it. */
-export async function closeTurn(
-  unit: Unit,
-  session: SessionRow,
-  turn: TurnRow,
-  outcome: TurnOutcome,
-  detail: string | null,
-): Promise<void> {
-  await finishTurn(unit, turn.id, { outcome, detail });
-  await unit.tell({ ...about(session), type: 'turn.finished', data: { turn_id: turn.id, number: turn.number, outcome } });
-}
-
 async function apply(unit: Unit, claimed: ClaimedTurn, decided: Settlement): Promise<Settled> {
   const { session, task } = claimed;
   if (decided.completesTask) {
     await moveTask(unit, task, 'complete', { result: claimed.turn.completion_signal?.summary ?? '' });
-    await endSession(unit, session, 'completed', 'task_ended');
     return { then: 'released' };
   }
   if (decided.drains) {
