@@ -2,7 +2,7 @@
  * The one door to Postgres.
  *
  * D1  Every statement of a transaction goes through its `Tx`, never through the pool (K4).
- * D2  A serialization failure or a deadlock runs the whole transaction again, at most `ATTEMPTS` times (K11).
+ * D2  A serialization failure, a deadlock or `ChangedMeanwhile` runs the whole transaction again, at most `ATTEMPTS` times (K11).
  * D3  Ordinary reads may use Prisma; it shares the pool and never takes part in a `Tx`.
  */
 import { PrismaPg } from '@prisma/adapter-pg';
@@ -11,6 +11,14 @@ import { PrismaClient } from './generated/client.js';
 
 const ATTEMPTS = 5;
 const RETRYABLE = new Set(['40001', '40P01']);
+
+/** What a transaction read before its locks has changed since: the whole transaction runs again (K11). */
+export class ChangedMeanwhile extends Error {
+  constructor(what: string) {
+    super(`${what} changed while it was locked`);
+    this.name = 'ChangedMeanwhile';
+  }
+}
 
 /** Rows that a statement returns; a caller names their shape. */
 export type Values = readonly unknown[];
@@ -70,7 +78,7 @@ export class Database implements Tx {
 }
 
 function isRetryable(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && RETRYABLE.has(error.code ?? '');
+  return error instanceof ChangedMeanwhile || (error instanceof pg.DatabaseError && RETRYABLE.has(error.code ?? ''));
 }
 
 /** Name of the constraint or index that a statement violated, or `null` for any other error. */

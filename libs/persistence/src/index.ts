@@ -1,4 +1,4 @@
-export { Database, violatedConstraint, type Tx } from './database.js';
+export { ChangedMeanwhile, Database, violatedConstraint, type Tx } from './database.js';
 export { newId } from './id.js';
 export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type RenewedLease } from './presence.js';
 export { migrate, MigrationError, type MigrationErrorCode } from './migrate.js';
@@ -7,6 +7,7 @@ export type {
   MessageRow,
   ParentQuestionMetadata,
   ProfileRow,
+  QuestionRow,
   QueueEntryRow,
   SessionRow,
   TaskRow,
@@ -66,7 +67,7 @@ export {
   type NewTask,
 } from './sql/insert-task.js';
 export { readEventRange, readEvents } from './sql/read-events.js';
-export { readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';
+export { findPrimarySession, readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';
 export { readRelatedTasks, readTask, readTasks, type TaskRelation, type TaskView } from './sql/read-tasks.js';
 export { countRecentlyCreated, listDescendants, listLineage } from './sql/task-tree.js';
 export {
@@ -79,7 +80,22 @@ export {
   updateProfile,
   type ProfileFields,
 } from './sql/write-profile.js';
-export { findValidToken, insertOperator, insertToken, revokeToken, touchToken } from './sql/write-token.js';
+export { findValidToken, insertOperator, insertToken, revokeToken, touchToken, type NewToken, type ValidToken } from './sql/write-token.js';
 export { insertWorkspace } from './sql/write-workspace.js';
 export { listTokens } from './token.repository.js';
 export { findWorkspace, listWorkspaces } from './workspace.repository.js';
+export { endLiveSession, fenceSession, restWaitingSession, setAutoRun } from './sql/end-session.js';
+export { listFamilyTaskIds, lockSessionSets, type SessionSets } from './sql/lock-family.js';
+export { countChildOut, listChildren, listLiveSessions, listUnblockedBy, updateTaskState, type TaskMove } from './sql/move-task.js';
+export {
+  answerPendingQuestion,
+  endPendingQuestion,
+  findPendingQuestion,
+  findQuestion,
+  findQuestionByKey,
+  listQuestionsOf,
+  listQuestionsTo,
+  redirectQuestion,
+} from './sql/question.js';
+export { cancelEntry, cancelQuestionEntries, failEntries, findQueuedAlert, replaceEntryText } from './sql/settle-entry.js';
+export { cancelSessionQuestions, cancelTurnWaits, settleTurnCalls } from './sql/turn-waits.js';

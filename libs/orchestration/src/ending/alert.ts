@@ -1,0 +1,52 @@
+/** Alerts in a parent's queue: never an interrupt, never refused for capacity (autopilot-contract.md §8). */
+import { taskMachine, type TurnOutcome } from '@echelon/domain';
+import { findQueuedAlert, findTask, listChildren, replaceEntryText, type TaskRow } from '@echelon/persistence';
+import { badEndText, childrenCompletedText } from '../alert-text.js';
+import { enqueue } from '../session-queue.js';
+import type { Unit } from '../unit-of-work.js';
+import { reachTask } from './receivers.js';
+
+const CHILDREN_NAMED = 20;
+
+export interface BadEnd {
+  readonly turnId: string;
+  readonly outcome: TurnOutcome;
+  readonly detail: string | null;
+}
+
+/** Tells the parent of a task that a turn of it ended badly: one entry, and a later end replaces the text of one that still waits. */
+export async function alertParent(unit: Unit, task: TaskRow, end: BadEnd): Promise<void> {
+  const parent = task.parent_id && (await findTask(unit, task.parent_id));
+  if (!parent || !isOpen(parent)) return;
+  const waiting = await findQueuedAlert(unit, parent.id, task.id);
+  const text = badEndText(task, end);
+  if (waiting) return replaceEntryText(unit, waiting.id, text);
+  await alert(unit, parent, { text, about: task.id });
+}
+
+/** Tells a parent that every direct child of its current set has ended (K20). */
+export async function alertChildrenCompleted(unit: Unit, parent: TaskRow): Promise<void> {
+  if (!isOpen(parent)) return;
+  const children = await listChildren(unit, parent.id, CHILDREN_NAMED + 1);
+  await alert(unit, parent, {
+    text: childrenCompletedText(parent.child_set, children.slice(0, CHILDREN_NAMED), children.length > CHILDREN_NAMED),
+    about: null,
+  });
+}
+
+function isOpen(task: TaskRow): boolean {
+  return task.archived_at === null && !taskMachine.isTerminal(task.state);
+}
+
+async function alert(unit: Unit, parent: TaskRow, what: { readonly text: string; readonly about: string | null }): Promise<void> {
+  const reach = await reachTask(unit, parent.id);
+  if (reach.kind === 'none') return;
+  await enqueue(unit, {
+    sessionId: reach.sessionId,
+    rank: 2,
+    kind: 'alert',
+    text: what.text,
+    senderKind: 'system',
+    senderTaskId: what.about,
+  });
+}

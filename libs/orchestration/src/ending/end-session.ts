@@ -1,0 +1,68 @@
+/** Ending sessions. The caller holds the locks of `lockFamilies` for the session's task. */
+import type { QuestionEndCause } from '@echelon/domain';
+import {
+  cancelSessionQuestions,
+  endLiveSession,
+  failEntries,
+  findOpenTurn,
+  findPendingQuestion,
+  listLiveSessions,
+  type SessionRow,
+} from '@echelon/persistence';
+import type { Unit } from '../unit-of-work.js';
+import { closeTurn } from './close-turn.js';
+import { endQuestion, endQuestionsTo, releaseQuestionsOf } from './end-question.js';
+
+export type SessionEndState = 'completed' | 'failed' | 'cancelled';
+/** Why a session ends; it is also why its own question becomes stale (S3). */
+export type SessionEndCause = Extract<QuestionEndCause, 'session_ended' | 'task_ended' | 'task_archived' | 'task_deleted'>;
+
+/** Why a child's question becomes stale when its parent's last session ends (S4). */
+const CAUSE_FOR_CHILDREN: Readonly<Record<SessionEndCause, QuestionEndCause>> = {
+  session_ended: 'parent_ended',
+  task_ended: 'parent_ended',
+  task_archived: 'parent_archived',
+  task_deleted: 'parent_deleted',
+};
+
+/**
+ * Ends a session; one that has ended already is left. Its holder is fenced and its tokens are revoked, its open turn closes
+ * (`interrupted` when the session failed, else `stopped`), its questions end (S3, S9), what waits in its queue fails, and questions that it should have answered
+ * move to another session of the task or become stale (S4).
+ */
+export async function endSession(unit: Unit, session: SessionRow, state: SessionEndState, cause: SessionEndCause): Promise<void> {
+  const ended = await endLiveSession(unit, session.id, state);
+  if (!ended) return;
+  const turn = await findOpenTurn(unit, ended.id);
+  if (turn) await closeTurn(unit, ended, turn, { outcome: state === 'failed' ? 'interrupted' : 'stopped', detail: cause });
+  await cancelSessionQuestions(unit, ended.id);
+  const question = await findPendingQuestion(unit, ended.id);
+  if (question) await endQuestion(unit, question, 'stale', cause);
+  await releaseQuestionsOf(unit, ended, CAUSE_FOR_CHILDREN[cause]);
+  await failQueue(unit, ended, cause);
+  await unit.tell({
+    workspaceId: ended.workspace_id,
+    type: 'session.updated',
+    taskId: ended.task_id,
+    sessionId: ended.id,
+    data: { state },
+  });
+}
+
+/** Ends all live sessions of a task; questions that they should have answered are stale at once. */
+export async function endSessionsOf(unit: Unit, taskId: string, state: SessionEndState, cause: SessionEndCause): Promise<void> {
+  await endQuestionsTo(unit, taskId, CAUSE_FOR_CHILDREN[cause]);
+  for (const session of await listLiveSessions(unit, taskId)) await endSession(unit, session, state, cause);
+}
+
+async function failQueue(unit: Unit, session: SessionRow, cause: SessionEndCause): Promise<void> {
+  for (const entry of await failEntries(unit, session.id, cause)) {
+    await unit.tell({
+      workspaceId: session.workspace_id,
+      type: 'queue.changed',
+      taskId: session.task_id,
+      sessionId: session.id,
+      data: { entry_id: entry.id, kind: entry.kind, state: entry.state },
+    });
+  }
+}

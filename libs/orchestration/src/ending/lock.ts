@@ -1,0 +1,63 @@
+/**
+ * Locks for an intention that ends or settles something (K11): tasks by id, then sessions by id, then everything else.
+ *
+ * L1  Call one of these before the first write, and call it once: a second round of locks breaks the order.
+ * L2  What was read before the locks is read again under them; if it grew, the whole transaction runs again.
+ */
+import {
+  ChangedMeanwhile,
+  findQuestion,
+  type Lease,
+  listFamilyTaskIds,
+  lockSessionSets,
+  lockTasks,
+  type QuestionRow,
+  type SessionRow,
+  type TaskRow,
+} from '@echelon/persistence';
+import type { Unit } from '../unit-of-work.js';
+
+export interface Family {
+  /** The tasks themselves, their parents, and the tasks that they block. */
+  readonly tasks: ReadonlyMap<string, TaskRow>;
+  /** Live sessions of all these tasks, sessions of children that wait for the tasks' answer, and those that hold their questions. */
+  readonly sessions: readonly SessionRow[];
+}
+
+/** Locks everything that ending these tasks, or any of their sessions, may touch. A task that does not exist is absent. */
+export async function lockFamilies(unit: Unit, taskIds: readonly string[]): Promise<Family> {
+  const ids = await listFamilyTaskIds(unit, taskIds);
+  const tasks = await lockTasks(unit, ids);
+  const relevant = await listFamilyTaskIds(unit, taskIds);
+  if (relevant.some((id) => !ids.includes(id))) throw new ChangedMeanwhile('the family of a task');
+  const sessions = await lockSessionSets(unit, { liveOf: ids, waitingFor: taskIds, askedBy: taskIds });
+  return { tasks: new Map(tasks.map((task) => [task.id, task])), sessions };
+}
+
+/** Locks what settling a turn may touch, and checks the lease under the lock: `null` when it is lost (K4, K5). */
+export async function lockForSettlement(
+  unit: Unit,
+  taskId: string,
+  lease: Lease,
+): Promise<{ readonly task: TaskRow; readonly session: SessionRow } | null> {
+  const family = await lockFamilies(unit, [taskId]);
+  const task = family.tasks.get(taskId);
+  const session = family.sessions.find(({ id }) => id === lease.sessionId);
+  if (!task || !session?.lease_owner || session.lease_epoch !== lease.epoch) return null;
+  return { task, session };
+}
+
+/** Locks what ending one question may touch, and reads the question again; `null` when its session or it is gone. */
+export async function lockQuestion(
+  unit: Unit,
+  found: QuestionRow,
+): Promise<{ readonly task: TaskRow; readonly session: SessionRow; readonly question: QuestionRow } | null> {
+  const [task] = await lockTasks(unit, [found.metadata.task_id]);
+  if (!task) return null;
+  const sessions = await lockSessionSets(unit, { liveOf: [], ids: [found.session_id], askedBy: [task.id] });
+  const session = sessions.find(({ id }) => id === found.session_id);
+  const question = await findQuestion(unit, found.id);
+  if (!session || !question) return null;
+  if (question.metadata.parent_session_id !== found.metadata.parent_session_id) throw new ChangedMeanwhile('the receiver of a question');
+  return { task, session, question };
+}

@@ -1,0 +1,51 @@
+/** Moving a task along its machine. A move that ends it needs the locks of `lockFamilies`; any other the task's own lock. */
+import { refuse, type TaskEvent, taskMachine, type TaskState } from '@echelon/domain';
+import { countChildOut, listLiveSessions, listUnblockedBy, type TaskRow, updateTaskState } from '@echelon/persistence';
+import { Refused } from '../outcome.js';
+import { refreshWork } from '../session-queue.js';
+import type { Unit } from '../unit-of-work.js';
+import { alertChildrenCompleted } from './alert.js';
+import { endSessionsOf, type SessionEndState } from './end-session.js';
+
+/**
+ * Moves the task; throws `Refused` (STATE_CONFLICT) for an event that its state does not take. A task that ends also ends its
+ * sessions, makes its children's questions stale (S3, S4), counts itself out of its parent (K20) and unblocks its dependents.
+ */
+export async function moveTask(unit: Unit, task: TaskRow, event: TaskEvent, facts: { readonly result?: string } = {}): Promise<TaskRow> {
+  const to = taskMachine.next(task.state, event);
+  if (!to) throw new Refused(refuse('STATE_CONFLICT', { state: task.state, event }));
+  if (to === task.state && facts.result === undefined) return task;
+  const moved = await updateTaskState(unit, task.id, { from: task.state, to, ended: taskMachine.isTerminal(to), result: facts.result });
+  if (!moved) throw new Refused(refuse('STATE_CONFLICT', { state: task.state, event }));
+  await tellMove(unit, moved);
+  const sessions = endStateOf(to);
+  if (sessions) await endTask(unit, moved, sessions);
+  return moved;
+}
+
+function endStateOf(state: TaskState): SessionEndState | null {
+  return state === 'completed' || state === 'failed' || state === 'cancelled' ? state : null;
+}
+
+async function endTask(unit: Unit, task: TaskRow, sessions: SessionEndState): Promise<void> {
+  await endSessionsOf(unit, task.id, sessions, 'task_ended');
+  if (task.parent_id) await leaveParent(unit, task.parent_id);
+  for (const dependent of await listUnblockedBy(unit, task.id)) await unblock(unit, dependent);
+}
+
+/** Counts a child out of the parent that it will not come back to; the last of a set tells the parent (K20). */
+export async function leaveParent(unit: Unit, parentId: string): Promise<void> {
+  const parent = await countChildOut(unit, parentId);
+  if (parent?.open_children === 0) await alertChildrenCompleted(unit, parent);
+}
+
+async function unblock(unit: Unit, task: TaskRow): Promise<void> {
+  const moved = await updateTaskState(unit, task.id, { from: 'blocked', to: 'ready', ended: false });
+  if (!moved) return;
+  await tellMove(unit, moved);
+  for (const session of await listLiveSessions(unit, moved.id)) await refreshWork(unit, session.id);
+}
+
+function tellMove(unit: Unit, task: TaskRow): Promise<void> {
+  return unit.tell({ workspaceId: task.workspace_id, type: 'task.updated', taskId: task.id, sessionId: null, data: { state: task.state } });
+}

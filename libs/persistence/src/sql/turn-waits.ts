@@ -1,0 +1,37 @@
+/** What an unfinished turn leaves when it is closed from outside: waits, calls and requests that nobody will finish. */
+import type { Tx } from '../database.js';
+
+const NOT_EXECUTED = 'Not executed: the turn was stopped.';
+const UNKNOWN = 'Unknown: the turn was stopped while this ran. Inspect before retrying.';
+
+/** Cancels the approvals and operator questions that the turn waits for; a later decision finds them decided. */
+export async function cancelTurnWaits(tx: Tx, turnId: string): Promise<void> {
+  await tx.query(
+    `WITH approvals AS (UPDATE approval SET state = 'cancelled', decided_at = now() WHERE turn_id = $1 AND state = 'pending')
+     UPDATE message SET metadata = metadata || jsonb_build_object('status', 'cancelled', 'ended_at',
+       to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+     WHERE turn_id = $1 AND type = 'user_question' AND metadata->>'status' = 'pending'`,
+    [turnId],
+  );
+}
+
+/** Settles calls and requests of a turn that has no runner any more: what had begun is unknown, the rest was not executed (T2, K17). */
+export async function settleTurnCalls(tx: Tx, turnId: string): Promise<void> {
+  await tx.query(
+    `WITH requests AS (UPDATE model_request SET state = 'abandoned', settled_at = now() WHERE turn_id = $1 AND state = 'prepared')
+     UPDATE tool_call SET state = CASE state WHEN 'intent' THEN 'unknown' ELSE 'not_executed' END,
+       result = CASE state WHEN 'intent' THEN $3 ELSE $2 END, is_error = true, settled_at = now()
+     WHERE turn_id = $1 AND state IN ('requested', 'intent')`,
+    [turnId, NOT_EXECUTED, UNKNOWN],
+  );
+}
+
+/** Cancels operator questions of a session that belong to no turn. */
+export async function cancelSessionQuestions(tx: Tx, sessionId: string): Promise<void> {
+  await tx.query(
+    `UPDATE message SET metadata = metadata || jsonb_build_object('status', 'cancelled', 'ended_at',
+       to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+     WHERE session_id = $1 AND type = 'user_question' AND metadata->>'status' = 'pending'`,
+    [sessionId],
+  );
+}
