@@ -9,12 +9,13 @@ import {
   type QueueOptions,
   type WakeUp,
 } from './bullmq-backend.js';
-import { withDeadline } from './deadline.js';
+import { settlesWithin, withDeadline } from './deadline.js';
 import { type Job, type JobQueue, type QueueHealth, QueueUnavailableError, type QueueWorker, type WorkOptions } from './job-queue.js';
 import { RebuildingWorker } from './rebuilding-worker.js';
 
 const BATCH = 500;
 const ANSWER_MS = 3_000;
+const CLOSE_MS = 1_000;
 const MAX_PRIORITY = 2_000_000;
 const JOB_ID = /^o-[\w-]{1,100}$/;
 
@@ -66,6 +67,11 @@ export class BullmqJobQueue<B extends IQueueBackend, Connection> implements JobQ
 
   async #shutDown(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.close({ graceMs: 0 })));
+    await settlesWithin(this.#closeConnections(), CLOSE_MS);
+  }
+
+  /** Takes as long as the backend likes; whoever closes does not wait for it. */
+  async #closeConnections(): Promise<void> {
     const producer = await this.#producer?.catch(() => null);
     await producer?.close();
     await this.#backend.close();

@@ -18,6 +18,8 @@ export type OpenTransport = (handlers: TransportHandlers) => EventTransport;
 export interface EventBusOptions {
   /** Separates buses that share a backend; letters, digits, `_` and `-`, at most 40. Default `main`. */
   readonly namespace?: string;
+  /** How long a connection may be silent before it is asked, and how long it may take to answer; default 5,000 ms each. */
+  readonly heartbeatMs?: number;
 }
 
 const NAMESPACE = /^[\w-]{1,40}$/;
@@ -28,8 +30,7 @@ export function channelName(namespace = 'main'): string {
   return `echelon_events_${namespace}`;
 }
 
-/** How long a silent connection may be dead before somebody asks it. */
-export const HEARTBEAT_MS = 5_000;
+export const DEFAULT_HEARTBEAT_MS = 5_000;
 
 /** 100 ms, 200 ms … at most a second between attempts to connect. */
 export const reconnectDelay = (attempt: number): number => Math.min(100 * attempt, 1_000);

@@ -1,6 +1,6 @@
 import { BatchedEventBus } from './batched-event-bus.js';
 import type { EventBus } from './event-bus.js';
-import { channelName, type EventBusOptions } from './event-transport.js';
+import { channelName, DEFAULT_HEARTBEAT_MS, type EventBusOptions } from './event-transport.js';
 import { PostgresTransport } from './postgres-transport.js';
 
 export interface PostgresEventBusOptions extends EventBusOptions {
@@ -9,7 +9,11 @@ export interface PostgresEventBusOptions extends EventBusOptions {
 }
 
 /** Live events over LISTEN and NOTIFY of one Postgres database. Connects at once and keeps one connection. */
-export function createPostgresEventBus({ connectionString, namespace }: PostgresEventBusOptions): EventBus {
+export function createPostgresEventBus({
+  connectionString,
+  namespace,
+  heartbeatMs = DEFAULT_HEARTBEAT_MS,
+}: PostgresEventBusOptions): EventBus {
   const channel = channelName(namespace);
-  return new BatchedEventBus((handlers) => new PostgresTransport({ connectionString, channel, handlers }));
+  return new BatchedEventBus((handlers) => new PostgresTransport({ connectionString, channel, heartbeatMs, handlers }));
 }

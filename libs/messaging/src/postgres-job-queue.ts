@@ -18,22 +18,24 @@ export interface PostgresJobQueueOptions extends QueueOptions {
 }
 
 const CONNECT_MS = 2_000;
-const QUERY_MS = 10_000;
+const QUERY_MS = 5_000;
 const PRODUCER_CONNECTIONS = 2;
-const CONSUMER_CONNECTIONS = 6;
+/** Every worker listens on one of them, and so does a replaced one until its handlers have ended. */
+const CONSUMER_CONNECTIONS = 10;
 /** BullMQ looks for its tables in this schema when the pool is ours. */
 const SEARCH_PATH = '-c search_path=bullmq,public';
 
 /**
  * The job queue in the schema `bullmq` of a Postgres database, which it creates or raises to this BullMQ's version where needed;
- * then its role must be allowed to. Opens at most eight connections, none before the first use.
+ * then its role must be allowed to. Opens at most twelve connections, none before the first use.
  */
 export function createPostgresJobQueue(options: PostgresJobQueueOptions): JobQueue {
   return new BullmqJobQueue(new PostgresBackend(options.connectionString), options);
 }
 
-class PostgresBackend implements BullmqBackend<PostgresQueueBackend, PostgresConnectionOptions> {
-  readonly createBackend = createPostgresBackend;
+/** BullMQ on Postgres. */
+export class PostgresBackend implements BullmqBackend<PostgresQueueBackend, PostgresConnectionOptions> {
+  readonly createBackend: typeof createPostgresBackend = createPostgresBackend;
   readonly producer: PgPool;
   readonly consumer: PgPool;
   readonly #pools: readonly pg.Pool[];

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { settlesWithin } from './deadline.js';
-import { type EventTransport, HEARTBEAT_MS, reconnectDelay, type TransportHandlers } from './event-transport.js';
+import { type EventTransport, reconnectDelay, type TransportHandlers } from './event-transport.js';
 import { cutIntoPieces, PieceCollector } from './notification-pieces.js';
 
 const CONNECT_MS = 3_000;
-const QUERY_MS = 5_000;
 const END_MS = 1_000;
 
 export interface PostgresTransportOptions {
   readonly connectionString: string;
   readonly channel: string;
+  readonly heartbeatMs: number;
   readonly handlers: TransportHandlers;
 }
 
@@ -70,7 +70,7 @@ export class PostgresTransport implements EventTransport {
     const client = new pg.Client({
       connectionString: this.#options.connectionString,
       connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: QUERY_MS,
+      query_timeout: this.#options.heartbeatMs,
       keepAlive: true,
       application_name: 'echelon-events',
     });
@@ -92,14 +92,7 @@ export class PostgresTransport implements EventTransport {
 
   /** Returns when the connection is closed or this transport is; rejects when the connection does not answer. */
   async #keepAlive(client: pg.Client): Promise<void> {
-    const { signal } = this.#closing;
-    const ended = once(client, 'end', { signal }).catch(() => undefined);
-    while (!signal.aborted) {
-      const beat = new AbortController();
-      const isUp = await Promise.race([ended.then(() => false), sleep(HEARTBEAT_MS, true, { signal: beat.signal }).catch(() => false)]);
-      beat.abort();
-      if (!isUp) return;
-      await client.query('select 1');
-    }
+    const ended = once(client, 'end', { signal: this.#closing.signal }).catch(() => undefined);
+    while (!(await settlesWithin(ended, this.#options.heartbeatMs))) await client.query('select 1');
   }
 }

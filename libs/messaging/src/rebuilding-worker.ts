@@ -42,6 +42,7 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
   #builtAt = 0;
   #fetchedAt: number | null = null;
   #reachableSince: number | null = null;
+  readonly #reported = new Set<string>();
   #paused = false;
   #closing: Promise<void> | null = null;
 
@@ -150,7 +151,7 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
         connection: backend.consumer,
         concurrency: this.#freeSlots(),
         process: (job) => this.#track(handlers, job),
-        onFetched: () => (this.#fetchedAt = Date.now()),
+        onFetched: () => this.#noteFetch(),
         onError: (error) => this.#report(error),
       },
       backend.createBackend,
@@ -179,7 +180,7 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
     try {
       await this.#options.work.handle({ id, sessionId: data.sessionId, priority: opts.priority ?? 0 }, this.#abort.signal);
     } catch (error) {
-      this.#report(error);
+      this.#options.work.onError(toError(error));
       throw error;
     }
   }
@@ -190,7 +191,18 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
     return Math.max(1, this.#options.work.concurrency - elsewhere);
   }
 
-  #report(error: unknown): void {
-    if (this.#closing === null) this.#options.work.onError(error instanceof Error ? error : new Error(String(error)));
+  #noteFetch(): void {
+    this.#fetchedAt = Date.now();
+    this.#reported.clear();
+  }
+
+  /** An outage says the same thing several times a second; once is enough, until something was fetched again. */
+  #report(failure: unknown): void {
+    const error = toError(failure);
+    if (this.#closing !== null || this.#reported.has(error.message)) return;
+    this.#reported.add(error.message);
+    this.#options.work.onError(error);
   }
 }
+
+const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -1,13 +1,12 @@
 import { Redis } from 'ioredis';
 import { withDeadline } from './deadline.js';
-import { type EventTransport, HEARTBEAT_MS, type TransportHandlers } from './event-transport.js';
+import { type EventTransport, type TransportHandlers } from './event-transport.js';
 import { failFastOptions, steadyOptions, waitUntilReady } from './redis-connection.js';
-
-const ANSWER_MS = 5_000;
 
 export interface RedisTransportOptions {
   readonly url: string;
   readonly channel: string;
+  readonly heartbeatMs: number;
   readonly handlers: TransportHandlers;
 }
 
@@ -28,7 +27,7 @@ export class RedisTransport implements EventTransport {
     this.#subscriber.on('close', () => this.#failed());
     this.#subscriber.on('error', () => undefined);
     this.#subscriber.on('message', (_channel: string, text: string) => options.handlers.onText(text));
-    this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_MS);
+    this.#heartbeat = setInterval(() => void this.#beat(), options.heartbeatMs);
   }
 
   async send(text: string): Promise<void> {
@@ -68,7 +67,7 @@ export class RedisTransport implements EventTransport {
   async #beat(): Promise<void> {
     if (this.#subscriber.status !== 'ready') return;
     try {
-      await withDeadline(this.#subscriber.ping(), ANSWER_MS);
+      await withDeadline(this.#subscriber.ping(), this.#options.heartbeatMs);
     } catch {
       this.#subscriber.disconnect(true);
     }
