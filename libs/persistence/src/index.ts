@@ -36,12 +36,15 @@ export {
   listHistory,
   listToolCalls,
   markIntents,
+  findToolList,
   passFence,
   sealModelRequest,
   settleToolCall,
+  storeCallProcess,
   storeContract,
   type Fence,
   type HistoryRow,
+  type StoredContract,
   type StoredCall,
 } from './sql/journal.js';
 export { loadAdmission } from './sql/load-admission.js';
@@ -66,7 +69,7 @@ export {
   type CreationKey,
   type NewTask,
 } from './sql/insert-task.js';
-export { readEventRange, readEvents } from './sql/read-events.js';
+export { readEventRange, readEvents, type EventRange } from './sql/read-events.js';
 export { findPrimarySession, readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';
 export { readRelatedTasks, readTask, readTasks, type TaskRelation, type TaskView } from './sql/read-tasks.js';
 export { countRecentlyCreated, listDescendants, listLineage } from './sql/task-tree.js';

@@ -291,6 +291,14 @@ CREATE TABLE "approval" (
 );
 
 -- CreateTable
+CREATE TABLE "tool_list" (
+    "hash" BYTEA NOT NULL,
+    "specifications" TEXT NOT NULL,
+
+    CONSTRAINT "tool_list_pkey" PRIMARY KEY ("hash")
+);
+
+-- CreateTable
 CREATE TABLE "artifact" (
     "id" UUID NOT NULL,
     "session_id" UUID NOT NULL,

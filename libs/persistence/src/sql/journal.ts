@@ -159,12 +159,13 @@ export interface HistoryRow {
   readonly type: string;
   readonly role: 'user' | 'assistant' | 'tool';
   readonly content: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /** Everything of the session's main thread that a model may see, in order. */
 export function listHistory(tx: Tx, sessionId: string): Promise<readonly HistoryRow[]> {
   return tx.query<HistoryRow>(
-    `SELECT id, sequence, turn_id, type, role, content FROM message WHERE session_id = $1 AND thread_id IS NULL AND NOT hidden
+    `SELECT id, sequence, turn_id, type, role, content, metadata FROM message WHERE session_id = $1 AND thread_id IS NULL AND NOT hidden
        AND type IN ('prompt', 'response', 'tool_result', 'continuation', 'lead') ORDER BY sequence`,
     [sessionId],
   );
@@ -184,15 +185,35 @@ export async function insertArtifact(
   ]);
 }
 
-/** Keeps what the turn was derived as, so that a resumed turn sends the same bytes (autopilot-contract.md §3). */
-export async function storeContract(
-  tx: Tx,
-  turnId: string,
-  contract: { readonly systemPrompt: string; readonly contract: object },
-): Promise<void> {
-  await tx.query('UPDATE turn SET system_prompt = $2, contract = $3 WHERE id = $1 AND contract IS NULL', [
-    turnId,
-    contract.systemPrompt,
-    JSON.stringify(contract.contract),
+/** What a turn was derived as (autopilot-contract.md §3); the tool list stands once for all turns that share it. */
+export interface StoredContract {
+  readonly systemPrompt: string;
+  readonly contract: object;
+  readonly toolsHash: Buffer;
+  /** JSON text, exactly as it is sent. */
+  readonly specifications: string;
+}
+
+/** Keeps what the turn was derived as, so that a resumed turn sends the same bytes; the first derivation stays. */
+export async function storeContract(tx: Tx, turnId: string, stored: StoredContract): Promise<void> {
+  await tx.query(
+    `WITH tools AS (INSERT INTO tool_list (hash, specifications) VALUES ($4, $5) ON CONFLICT DO NOTHING)
+     UPDATE turn SET system_prompt = $2, contract = $3 WHERE id = $1 AND contract IS NULL`,
+    [turnId, stored.systemPrompt, JSON.stringify(stored.contract), stored.toolsHash, stored.specifications],
+  );
+}
+
+/** The tool list of a hash, as it was sent. */
+export async function findToolList(tx: Tx, hash: Buffer): Promise<string | null> {
+  const [row] = await tx.query<{ specifications: string }>('SELECT specifications FROM tool_list WHERE hash = $1', [hash]);
+  return row?.specifications ?? null;
+}
+
+/** Process group, host and start time of a command that runs (K21). */
+export async function storeCallProcess(tx: Tx, sessionId: string, callId: string, process: object): Promise<void> {
+  await tx.query('UPDATE tool_call SET process = $3 WHERE session_id = $1 AND thread_id IS NULL AND call_id = $2', [
+    sessionId,
+    callId,
+    JSON.stringify(process),
   ]);
 }
