@@ -13,7 +13,8 @@ IFS= read -r word
 round=0
 while [ $round -lt 5 ]; do
   kill -s KILL -- "-$1" 2>/dev/null
-  strays=$(grep -ls -- "${COMMAND_ID_VARIABLE}=$2" /proc/[0-9]*/environ 2>/dev/null) || exit 0
+  strays=$(grep -ls -- "${COMMAND_ID_VARIABLE}=$2" /proc/[0-9]*/environ 2>/dev/null)
+  [ -z "$strays" ] && exit 0
   for stray in $strays; do
     stray=\${stray#/proc/}
     kill -s KILL "\${stray%/environ}" 2>/dev/null

@@ -34,9 +34,9 @@ export function commandPolicy(given: Partial<CommandPolicy> = {}): CommandPolicy
 }
 
 /** Everything else of this process's environment, provider keys and database URLs above all, stays here. */
-const INHERITED_VARIABLES = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'USER', 'LOGNAME', 'TMPDIR'] as const;
+const INHERITED_VARIABLES = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'USER', 'LOGNAME'] as const;
 
-/** Nobody is at the terminal: no pager, no prompt, no colours; reading git commands take no lock. */
+/** Nobody is at the terminal: no pager, no prompt, no colours. Reading git commands take no lock; root does not keep an archive's owners. */
 const FIXED_VARIABLES = {
   TERM: 'dumb',
   NO_COLOR: '1',
@@ -45,6 +45,7 @@ const FIXED_VARIABLES = {
   GIT_TERMINAL_PROMPT: '0',
   GIT_OPTIONAL_LOCKS: '0',
   DEBIAN_FRONTEND: 'noninteractive',
+  TAR_OPTIONS: '--no-same-owner',
 } as const;
 
 /** The whole environment of a command that runs in the task folder `root`: an allow-list (operations.md, "Commands"). */

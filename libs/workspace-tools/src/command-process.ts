@@ -3,7 +3,7 @@
  * process that did not start it.
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -102,8 +102,15 @@ async function environmentOf(pid: string): Promise<string> {
   }
 }
 
+/** The dead count no more, although their number is taken until init collects them; in a container nobody may. */
 function groupExists(group: number): boolean {
-  return signal(-group, 0);
+  if (!signal(-group, 0)) return false;
+  return process.platform !== 'linux' || readdirSync('/proc').some((pid) => isLivingMember(pid, group));
+}
+
+function isLivingMember(pid: string, group: number): boolean {
+  const [state = '', , processGroup] = /^\d+$/.test(pid) ? readStat(pid) : [];
+  return Number(processGroup) === group && !'ZX'.includes(state);
 }
 
 function signalGroup(group: number, name: NodeJS.Signals): void {
@@ -121,13 +128,17 @@ function signal(target: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Field 22 of /proc/PID/stat is the start tick since boot; the name in field 2 may contain anything but ends with the last `)`. */
 function incarnationOf(pid: number): string | null {
+  const startTick = readStat(String(pid))[19];
+  return startTick === undefined ? null : `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}:${startTick}`;
+}
+
+/** The fields of /proc/PID/stat from the third on, the state; the second, a name, may contain anything but ends with the last `)`. */
+function readStat(pid: string): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const startTick = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}:${startTick}`;
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return null;
+    return [];
   }
 }

@@ -103,7 +103,7 @@ class LineCollector {
 
   #take(bytes: Buffer): void {
     const cut = this.#pendingBytes > LINE_BYTES;
-    const text = new TextDecoder().decode(bytes, { stream: cut });
+    const text = new TextDecoder().decode(bytes, { stream: cut }).replaceAll('\0', '\uFFFD');
     const line = text.endsWith('\r') && !cut ? text.slice(0, -1) : text;
     const shown = shorten(line, cut);
     if (this.#lines.length > 0 && this.#characters + shown.length > WORKSPACE_LIMITS.pageCharacters) {

@@ -12,9 +12,12 @@ export interface Mount {
 export function parseMounts(mountinfo: string): readonly Mount[] {
   const mounts = mountinfo.split('\n').filter(Boolean).map(parseLine);
   const byId = new Map(mounts.map((mount) => [mount.id, mount]));
-  const isReachable = (mount: Mount | undefined): boolean =>
-    mount === undefined || (!mounts.some((other) => covers(other, mount)) && isReachable(byId.get(mount.parent)));
-  return mounts.filter(isReachable);
+  const isReachable = (mount: Mount, along: Mount): boolean => {
+    if (mounts.some((other) => other !== along && covers(other, mount))) return false;
+    const parent = byId.get(mount.parent);
+    return parent === undefined || isReachable(parent, mount);
+  };
+  return mounts.filter((mount) => isReachable(mount, mount));
 }
 
 /** The same options, but read-only; the others are repeated, because the kernel refuses to drop some of them. */

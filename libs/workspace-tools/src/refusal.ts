@@ -24,12 +24,13 @@ export async function answer(signal: AbortSignal, run: () => Promise<ToolResult>
   }
 }
 
-export interface SystemError extends Error {
+interface SystemError {
   readonly code: string;
 }
 
-export function isSystemError(error: unknown): error is SystemError {
-  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+/** By its shape, not its class: an error of Node's may come from another realm. */
+function isSystemError(error: unknown): error is SystemError {
+  return typeof error === 'object' && error !== null && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
 
 /** True when `error` is a system error with one of `codes`. */

@@ -68,10 +68,14 @@ export async function sandboxedArguments({ root, cwd, command }: ShellCommand, h
   const mounts = parseMounts(await readFile('/proc/self/mountinfo', 'utf8'));
   const rootMount = mounts.filter(({ point }) => isInside(point, root)).at(-1);
   const locked = mounts.filter(isWritable).flatMap((mount) => [readOnlyOptions(mount), mount.point]);
-  const emptied = [...PRIVATE_FOLDERS, ...hidden].filter((folder) => existsSync(folder) && !isInside(root, folder));
+  const emptied = outermost([...PRIVATE_FOLDERS, ...hidden]).filter((folder) => existsSync(folder) && !isInside(root, folder));
   const namespaces = ['--user', '--map-current-user', '--keep-caps', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const setup = ['/bin/sh', '-c', SETUP_SCRIPT, 'echelon-sandbox', root, cwd, shell, command, rootMount?.options ?? 'rw'];
   return ['unshare', ...namespaces, '--', ...setup, ...emptied, '--', ...locked];
+}
+
+function outermost(folders: readonly string[]): readonly string[] {
+  return folders.filter((folder) => !folders.some((other) => other !== folder && isInside(other, folder)));
 }
 
 /** /proc is mounted anew. */

@@ -42,7 +42,7 @@ function readText(path: string): string | null {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.size > job.maxFileBytes || !isInsideRoot(descriptor)) return null;
     const bytes = readFileSync(descriptor);
-    return bytes.subarray(0, 8192).includes(0) ? null : bytes.toString('utf8');
+    return bytes.subarray(0, 8192).includes(0) ? null : bytes.toString('utf8').replaceAll('\0', '\uFFFD');
   } finally {
     closeSync(descriptor);
   }
