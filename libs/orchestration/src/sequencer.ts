@@ -2,14 +2,10 @@
 import type { DurableEvent, EventType } from '@echelon/contracts';
 import type { EventBus } from '@echelon/messaging';
 import { type Database, lockSequencer, stampEvents, type StampedEvent } from '@echelon/persistence';
+import { eventTopic } from './event-topics.js';
 
 const COALESCE_MS = 5;
 const BATCH = 500;
-
-/** Topic of a workspace's durable events on the bus. */
-export function eventTopic(workspaceId: string): string {
-  return `event.${workspaceId}`;
-}
 
 export class Sequencer {
   #timer: NodeJS.Timeout | null = null;

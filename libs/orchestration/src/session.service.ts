@@ -1,9 +1,42 @@
 import type { AgentProfile, Message, Page, PageQuery, QueueEntry, Session, Task, Turn } from '@echelon/contracts';
-import type { Contract } from '@echelon/domain';
-import type { Database } from '@echelon/persistence';
-import type { Actor } from './actor.js';
+import {
+  type Contract,
+  countsTowardsCap,
+  deriveContract,
+  type EntryKind,
+  isRefusal,
+  type Refusal,
+  refuse,
+  sessionMachine,
+} from '@echelon/domain';
+import {
+  cancelEntry,
+  type Database,
+  findEntry,
+  findProfile,
+  findTask,
+  insertAudit,
+  listMessages,
+  listQueue,
+  listTurns,
+  lockSessions,
+  type QueueEntryRow,
+  readSession,
+  readSessionsOfTask,
+  readTask,
+  type SessionRow,
+  type SessionView,
+  setAutoRun,
+} from '@echelon/persistence';
+import { type Actor, actorName } from './actor.js';
 import type { Outcome } from './outcome.js';
-import type { Transactions } from './unit-of-work.js';
+import { readPageByNumber, readPageByPlace, toPage } from './page.js';
+import { toProfile } from './profile-view.js';
+import { inScope, isId } from './scope.js';
+import { refreshWork } from './session-queue.js';
+import { toMessage, toQueueEntry, toSession, toTurn } from './session-view.js';
+import { toTask } from './task-view.js';
+import type { Transactions, Unit } from './unit-of-work.js';
 
 /** A session's contract as its rows say now, with what it was derived from. `folder` is below the workspace root. */
 export interface SessionContract {
@@ -14,7 +47,7 @@ export interface SessionContract {
   readonly folder: string;
 }
 
-/** A conversation of one session, or of a task's primary one. `before` and `after` are sequences of messages, exclusive. */
+/** A conversation: of a session, or of a task's primary session. `before` and `after` are sequences of messages, exclusive. */
 export interface ListMessages {
   readonly sessionId?: string | undefined;
   readonly taskId?: string | undefined;
@@ -31,37 +64,155 @@ export class SessionService {
     private readonly transactions: Transactions,
   ) {}
 
-  get(actor: Actor, id: string): Promise<Outcome<Session>> {
-    throw new Error(`not built: ${String([this.database, this.transactions, actor, id])}`);
+  async get(actor: Actor, id: string): Promise<Outcome<Session>> {
+    const row = await this.#find(actor, id);
+    return isRefusal(row) ? row : toSession(row);
   }
 
-  /** All sessions of a task, newest first, in one page. */
-  listByTask(actor: Actor, taskId: string): Promise<Outcome<Page<Session>>> {
-    throw new Error(`not built: ${String([actor, taskId])}`);
+  /** All sessions of a task, from new to old, in one page. */
+  async listByTask(actor: Actor, taskId: string): Promise<Outcome<Page<Session>>> {
+    const sessions = await this.#sessionsOf(actor, taskId);
+    return isRefusal(sessions) ? sessions : { items: sessions.rows.map(toSession), next_cursor: null };
   }
 
-  /** A page of a conversation in order; `next_cursor` is the sequence to continue from. */
-  listMessages(actor: Actor, query: ListMessages): Promise<Outcome<Page<Message>>> {
-    throw new Error(`not built: ${String([actor, query])}`);
+  /**
+   * A part of a conversation in its order: the last `limit` messages, those before `before`, or those after `after`. `next_cursor`
+   * is the sequence to pass next, as `after` where `after` was given, else as `before`. Hidden messages are for operators (V2).
+   */
+  async listMessages(actor: Actor, query: ListMessages): Promise<Outcome<Page<Message>>> {
+    if (query.before !== undefined && query.after !== undefined)
+      return refuse('INVALID_INPUT', { field: 'after', rule: 'not with before' });
+    const session = await this.#conversation(actor, query);
+    if (isRefusal(session)) return session;
+    const rows = await listMessages(this.database, session.id, {
+      before: query.before ?? null,
+      after: query.after ?? null,
+      types: query.types ?? null,
+      withHidden: actor.kind === 'operator',
+      take: query.limit + 1,
+    });
+    const more = rows.length > query.limit;
+    const shown = query.after === undefined ? rows.slice(-query.limit) : rows.slice(0, query.limit);
+    const edge = query.after === undefined ? shown.at(0) : shown.at(-1);
+    return { items: shown.map(toMessage), next_cursor: more && edge ? String(edge.sequence) : null };
   }
 
-  listTurns(actor: Actor, sessionId: string, query: PageQuery): Promise<Outcome<Page<Turn>>> {
-    throw new Error(`not built: ${String([actor, sessionId, query])}`);
+  /** Turns from new to old. */
+  async listTurns(actor: Actor, sessionId: string, query: PageQuery): Promise<Outcome<Page<Turn>>> {
+    const page = readPageByNumber(query);
+    if (isRefusal(page)) return page;
+    const session = await this.#find(actor, sessionId);
+    if (isRefusal(session)) return session;
+    return toPage(await listTurns(this.database, session.id, page), query.limit, toTurn, (turn) => [turn.number]);
   }
 
-  listQueue(actor: Actor, sessionId: string, query: PageQuery): Promise<Outcome<Page<QueueEntry>>> {
-    throw new Error(`not built: ${String([actor, sessionId, query])}`);
+  /** Entries that wait, in the order of their delivery; their text is shown to operators, sender and receiver only. */
+  async listQueue(actor: Actor, sessionId: string, query: PageQuery): Promise<Outcome<Page<QueueEntry>>> {
+    const page = readPageByPlace(query);
+    if (isRefusal(page)) return page;
+    const session = await this.#find(actor, sessionId);
+    if (isRefusal(session)) return session;
+    const rows = await listQueue(this.database, session.id, page);
+    const view = (entry: QueueEntryRow) => (readsEntry(actor, session, entry) ? toQueueEntry(entry) : { ...toQueueEntry(entry), text: '' });
+    return toPage(rows, query.limit, view, (entry) => [entry.rank, entry.order]);
   }
 
-  removeEntry(actor: Actor, sessionId: string, entryId: string): Promise<Outcome<QueueEntry>> {
-    throw new Error(`not built: ${String([actor, sessionId, entryId])}`);
+  /**
+   * Takes a waiting entry out of a queue: an operator's or its sender's choice. Questions, answers and notices stay, since
+   * somebody waits for them; refuses with ENTRY_NOT_QUEUED what was delivered already.
+   */
+  async removeEntry(actor: Actor, sessionId: string, entryId: string): Promise<Outcome<QueueEntry>> {
+    return this.#change(actor, sessionId, async (unit, session) => {
+      const entry = isId(entryId) ? await findEntry(unit, entryId) : null;
+      if (entry?.session_id !== session.id) return refuse('NOT_FOUND');
+      if (actor.kind === 'agent' && entry.sender_session_id !== actor.sessionId) return refuse('FORBIDDEN');
+      if (!isRemovable(entry.kind)) return refuse('FORBIDDEN', { kind: entry.kind });
+      const removed = await cancelEntry(unit, entry.id, 'removed');
+      if (!removed) return refuse('ENTRY_NOT_QUEUED', { state: entry.state });
+      await insertAudit(unit, { workspaceId: session.workspace_id, actor: actorName(actor), action: 'entry.remove', subject: entry.id });
+      await unit.tell({ ...about(session), type: 'queue.changed', data: { entry_id: entry.id, kind: entry.kind, state: removed.state } });
+      await refreshWork(unit, session.id);
+      return toQueueEntry(removed);
+    });
   }
 
-  setAutoRun(actor: Actor, sessionId: string, on: boolean): Promise<Outcome<Session>> {
-    throw new Error(`not built: ${String([actor, sessionId, on])}`);
+  /** Pauses or resumes a session's queue; entries are kept. An operator's choice, or the direct parent's. */
+  async setAutoRun(actor: Actor, sessionId: string, on: boolean): Promise<Outcome<Session>> {
+    return this.#change(actor, sessionId, async (unit, session) => {
+      const refusal = await refuseStranger(unit, actor, session);
+      if (refusal) return refusal;
+      if (sessionMachine.isTerminal(session.state)) return refuse('SESSION_TERMINAL', { state: session.state });
+      if (session.auto_run !== on) {
+        await setAutoRun(unit, session.id, on);
+        await unit.tell({ ...about(session), type: 'session.updated', data: { state: session.state, auto_run: on } });
+        await refreshWork(unit, session.id);
+      }
+      const changed = await readSession(unit, session.id);
+      return changed ? toSession(changed) : refuse('NOT_FOUND');
+    });
   }
 
-  contract(sessionId: string): Promise<Outcome<SessionContract>> {
-    throw new Error(`not built: ${sessionId}`);
+  /** What the session may do now, derived from its rows at every call (autopilot-contract.md §3). */
+  async contract(sessionId: string): Promise<Outcome<SessionContract>> {
+    const session = isId(sessionId) ? await readSession(this.database, sessionId) : null;
+    if (!session) return refuse('NOT_FOUND');
+    const [task, profile] = await Promise.all([readTask(this.database, session.task_id), findProfile(this.database, session.profile_id)]);
+    if (!task || !profile) throw new Error(`session ${sessionId} has lost its task or its profile`);
+    const { runtime, kind: sessionKind } = session;
+    return {
+      contract: deriveContract({ autopilot: task.autopilot, hasParent: task.parent_id !== null, sessionKind, runtime }),
+      task: toTask(task),
+      session: toSession(session),
+      profile: toProfile(profile),
+      folder: task.folder,
+    };
   }
+
+  async #find(actor: Actor, id: string): Promise<SessionView | Refusal> {
+    return inScope(actor, isId(id) ? await readSession(this.database, id) : null);
+  }
+
+  async #sessionsOf(actor: Actor, taskId: string): Promise<{ readonly rows: readonly SessionView[] } | Refusal> {
+    const task = inScope(actor, isId(taskId) ? await findTask(this.database, taskId) : null);
+    return isRefusal(task) ? task : { rows: await readSessionsOfTask(this.database, task.id) };
+  }
+
+  async #conversation(actor: Actor, { sessionId, taskId }: ListMessages): Promise<SessionView | Refusal> {
+    if (taskId === undefined) return sessionId === undefined ? refuse('INVALID_INPUT', { field: 'task_id' }) : this.#find(actor, sessionId);
+    const sessions = await this.#sessionsOf(actor, taskId);
+    if (isRefusal(sessions)) return sessions;
+    const { rows } = sessions;
+    if (sessionId !== undefined) return rows.find(({ id }) => id === sessionId) ?? refuse('SESSION_NOT_OF_TASK');
+    return rows.find((session) => session.is_primary) ?? rows[0] ?? refuse('NO_SESSION');
+  }
+
+  async #change<T extends object>(
+    actor: Actor,
+    sessionId: string,
+    change: (unit: Unit, session: SessionRow) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    return this.transactions.run(async (unit) => {
+      const [locked] = isId(sessionId) ? await lockSessions(unit, [sessionId]) : [];
+      const session = inScope(actor, locked);
+      return isRefusal(session) ? session : change(unit, session);
+    });
+  }
+}
+
+function isRemovable(kind: EntryKind): boolean {
+  return countsTowardsCap(kind) || kind === 'alert' || kind === 'reminder';
+}
+
+function readsEntry(actor: Actor, session: SessionRow, entry: QueueEntryRow): boolean {
+  return actor.kind === 'operator' || actor.taskId === session.task_id || actor.taskId === entry.sender_task_id;
+}
+
+async function refuseStranger(unit: Unit, actor: Actor, session: SessionRow): Promise<Refusal | null> {
+  if (actor.kind === 'operator') return null;
+  const task = await findTask(unit, session.task_id);
+  return task?.parent_id === actor.taskId ? null : refuse('NOT_DIRECT_PARENT');
+}
+
+function about(session: SessionRow): { readonly workspaceId: string; readonly taskId: string; readonly sessionId: string } {
+  return { workspaceId: session.workspace_id, taskId: session.task_id, sessionId: session.id };
 }

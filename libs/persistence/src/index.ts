@@ -30,7 +30,6 @@ export { insertEntry, type NewEntry } from './sql/insert-entry.js';
 export { insertEvent, type NewEvent } from './sql/insert-event.js';
 export { insertMessage, type NewMessage } from './sql/insert-message.js';
 export {
-  insertArtifact,
   insertModelRequest,
   insertToolCalls,
   listHistory,
@@ -42,6 +41,7 @@ export {
   settleToolCall,
   storeCallProcess,
   storeContract,
+  upsertArtifact,
   type Fence,
   type HistoryRow,
   type StoredContract,

@@ -29,7 +29,7 @@ export interface ProfileRow {
   readonly max_output_tokens: number | null;
   readonly fallback_models: readonly string[];
   /** What the contract `Budgets` says; all off unless set. */
-  readonly budgets: Readonly<Record<string, number>>;
+  readonly budgets: Readonly<Record<string, number | undefined>>;
   readonly parent_question_timeout_seconds: number | null;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -186,3 +186,20 @@ export interface ParentQuestionMetadata {
 
 /** A parent question: the message with its metadata. */
 export type QuestionRow = Omit<MessageRow, 'metadata'> & { readonly metadata: ParentQuestionMetadata };
+
+/** Metadata of a message of type `user_question`: the only source of truth for the wait (V4). Times are RFC 3339. */
+export interface UserQuestionMetadata {
+  readonly status: 'pending' | 'answered' | 'rejected' | 'expired' | 'cancelled';
+  /** Hashes in hexadecimal (K16). */
+  readonly idempotency_key: string;
+  readonly body_hash: string;
+  readonly questions: ParentQuestionMetadata['questions'];
+  readonly context: string | null;
+  readonly answers?: Readonly<Record<string, string>> | null;
+  readonly reject_reason?: string | null;
+  readonly decided_by?: string;
+  readonly ended_at?: string;
+}
+
+/** A question to the operator: the message with its metadata. */
+export type UserQuestionRow = Omit<MessageRow, 'metadata'> & { readonly metadata: UserQuestionMetadata };

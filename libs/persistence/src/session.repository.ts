@@ -21,6 +21,7 @@ export interface MessageFilter {
   readonly before: number | null;
   readonly after: number | null;
   readonly types: readonly string[] | null;
+  readonly withHidden: boolean;
   readonly take: number;
 }
 
@@ -31,6 +32,7 @@ export async function listMessages(database: Database, sessionId: string, filter
     where: {
       session_id: sessionId,
       ...(filter.types ? { type: { in: [...filter.types] } } : {}),
+      ...(filter.withHidden ? {} : { hidden: false }),
       ...(forward ? { sequence: { gt: filter.after } } : {}),
       ...(filter.before === null ? {} : { AND: { sequence: { lt: filter.before } } }),
     },

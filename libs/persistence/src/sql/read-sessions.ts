@@ -24,3 +24,9 @@ export async function readSession(tx: Tx, id: string): Promise<SessionView | nul
 export function readSessionsOfTask(tx: Tx, taskId: string): Promise<readonly SessionView[]> {
   return tx.query<SessionView>(`${VIEW} WHERE s.task_id = $1 ORDER BY s.created_at DESC, s.id DESC`, [taskId]);
 }
+
+/** The one primary session of a task, live or not. */
+export async function findPrimarySession(tx: Tx, taskId: string): Promise<SessionRow | null> {
+  const [row] = await tx.query<SessionRow>('SELECT * FROM session WHERE task_id = $1 AND is_primary', [taskId]);
+  return row ?? null;
+}

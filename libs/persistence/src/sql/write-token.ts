@@ -43,18 +43,11 @@ export async function revokeToken(tx: Tx, id: string): Promise<TokenRow | null> 
   return row ?? null;
 }
 
-/** A token that may act, with what its actor is made of. */
-export interface ValidToken {
-  readonly id: string;
-  readonly kind: 'operator' | 'session';
-  readonly operator_id: string | null;
-  readonly operator_name: string | null;
-  readonly workspace_id: string | null;
-  readonly session_id: string | null;
-  readonly task_id: string | null;
-  /** `last_used_at` is old enough to be written again. */
-  readonly stale: boolean;
-}
+/** A token that may act, with what its actor is made of; `stale` says that `last_used_at` is old enough to be written again. */
+export type ValidToken = { readonly id: string; readonly stale: boolean } & (
+  | { readonly kind: 'operator'; readonly operator_id: string; readonly operator_name: string }
+  | { readonly kind: 'session'; readonly workspace_id: string; readonly session_id: string; readonly task_id: string }
+);
 
 /** Finds the token of a hash unless it is revoked or expired, or its session has ended. */
 export async function findValidToken(tx: Tx, hash: Buffer, usedAgainAfterSeconds: number): Promise<ValidToken | null> {
