@@ -62,11 +62,6 @@ export class SessionRunner {
     }
   }
 
-  /** A stop of a turn that runs here, told by the bus: sooner than the next renewal. */
-  stopSession(sessionId: string): void {
-    this.#running.get(sessionId)?.stop.abort();
-  }
-
   /** The presence is gone: every lease of this process is void (K12). */
   lost(): void {
     for (const running of this.#running.values()) running?.lost.abort();

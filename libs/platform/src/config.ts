@@ -126,6 +126,9 @@ export const VARIABLES = [
   })),
 ] as const satisfies readonly Variable[];
 
+/** Variables whose values never appear in logs. */
+export const SECRETS: readonly string[] = VARIABLES.filter((variable) => 'secret' in variable).map(({ name }) => name);
+
 export interface Config {
   readonly databaseUrl: string | null;
   readonly redisUrl: string | null;

@@ -457,7 +457,7 @@ CREATE INDEX "tool_call_turn_id_round_idx" ON "tool_call"("turn_id", "round");
 CREATE INDEX "approval_turn_id_idx" ON "approval"("turn_id");
 
 -- CreateIndex
-CREATE INDEX "artifact_session_id_idx" ON "artifact"("session_id");
+CREATE UNIQUE INDEX "artifact_session_id_call_id_key" ON "artifact"("session_id", "call_id");
 
 -- CreateIndex
 CREATE INDEX "outbox_created_at_idx" ON "outbox"("created_at");

@@ -1,0 +1,19 @@
+/** Full texts of results that were shortened for the model, kept in Postgres and never on a local disk (operations.md). */
+import type { ArtifactStore } from '@echelon/agent-loop';
+import { canonicalText } from '@echelon/domain';
+import { type Database, upsertArtifact } from '@echelon/persistence';
+import type { ClaimedTurn } from './claim.js';
+
+export class TurnArtifacts implements ArtifactStore {
+  constructor(
+    private readonly database: Database,
+    private readonly claimed: Pick<ClaimedTurn, 'session' | 'turn'>,
+  ) {}
+
+  /** Stores once per call and returns the name that the shortened result mentions. */
+  async store({ callId, text }: { readonly callId: string; readonly tool: string; readonly text: string }): Promise<string> {
+    const { session, turn } = this.claimed;
+    const id = await upsertArtifact(this.database, { sessionId: session.id, turnId: turn.id, callId, content: canonicalText(text) });
+    return `artifact ${id}`;
+  }
+}

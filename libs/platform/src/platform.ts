@@ -1,0 +1,97 @@
+/** createPlatform: the whole object graph on one screen. Opened top to bottom, closed in reverse. */
+import { createModelClient, type ProviderName, providersFromEnv } from '@echelon/model-clients';
+import {
+  createPostgresEventBus,
+  createPostgresJobQueue,
+  createRedisEventBus,
+  createRedisJobQueue,
+  type EventBus,
+  type JobQueue,
+} from '@echelon/messaging';
+import { createServices, type Logger, Relay, Sequencer, type Services, Transactions } from '@echelon/orchestration';
+import { createPool, Database } from '@echelon/persistence';
+import { LoopRuntime } from '@echelon/runtimes';
+import { createToolCatalogue, type ToolCatalogue } from '@echelon/tools';
+import { Closing } from './closing.js';
+import type { Config } from './config.js';
+import { createLogger } from './logger.js';
+import { openStorage, type Storage } from './storage.js';
+import { startWorkerHost, type WorkerHost } from './worker-host.js';
+import { createTaskTools } from './task-tools.js';
+
+export interface PlatformOptions {
+  /** Run turns in this process. */
+  readonly worker: boolean;
+  /** The worker's presence is lost for good. */
+  readonly onLost?: () => void;
+}
+
+export interface Platform {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly storage: Storage;
+  readonly database: Database;
+  readonly services: Services;
+  readonly catalogue: ToolCatalogue;
+  readonly queue: JobQueue;
+  readonly bus: EventBus;
+  readonly worker: WorkerHost | null;
+  close(): Promise<void>;
+}
+
+const POOL = 20;
+const STATEMENT_MS = 30_000;
+
+/** Opens everything that a process of ours needs; on a failure what was opened is closed again. */
+export async function createPlatform(config: Config, options: PlatformOptions): Promise<Platform> {
+  const log = createLogger(config);
+  const closing = new Closing();
+  try {
+    const storage = closing.add(await openStorage(config), (it) => it.close());
+    const pool = createPool(storage.url, { max: POOL, statementTimeoutMs: STATEMENT_MS });
+    const database = closing.add(new Database(pool), (it) => it.close());
+    const queue = closing.add(openQueue(config, storage), (it) => it.close());
+    const bus = closing.add(openBus(config, storage), (it) => it.close());
+    const onError = (error: unknown): void => log.warn({ error }, 'announcement.deferred');
+    const sequencer = closing.add(new Sequencer(database, bus, onError), (it) => it.close());
+    const relay = closing.add(new Relay(database, queue, sequencer.nudge, onError), (it) => it.idle());
+    const transactions = new Transactions(database, relay);
+    const services = createServices({ database, transactions, bus, limits: config.limits });
+    const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config, database) });
+    const clients = createClients(config);
+    const runtime = new LoopRuntime({ database, transactions, bus, catalogue, clientOf: clients, workspaceRoot: config.workspaceRoot });
+    const { slots } = config;
+    const onLost = options.onLost ?? (() => log.error({}, 'presence.lost'));
+    const worker = options.worker
+      ? closing.add(
+          await startWorkerHost({ url: storage.url, database, transactions, queue, relay, sequencer, runtime, slots, log, onLost }),
+          (it) => it.close(),
+        )
+      : null;
+    return { config, log, storage, database, services, catalogue, queue, bus, worker, close: () => closing.run() };
+  } catch (error) {
+    await closing.run();
+    throw error;
+  }
+}
+
+function openQueue(config: Config, storage: Storage): JobQueue {
+  const namespace = config.queueNamespace;
+  return config.redisUrl
+    ? createRedisJobQueue({ url: config.redisUrl, namespace })
+    : createPostgresJobQueue({ connectionString: storage.url, namespace });
+}
+
+function openBus(config: Config, storage: Storage): EventBus {
+  const namespace = config.queueNamespace;
+  return config.redisUrl
+    ? createRedisEventBus({ url: config.redisUrl, namespace })
+    : createPostgresEventBus({ connectionString: storage.url, namespace });
+}
+
+function createClients(config: Config) {
+  const providers = providersFromEnv(config.env);
+  const clients = new Map(Object.entries(providers).map(([name, provider]) => [name, createModelClient(provider)]));
+  const unknown = (name: string) => createModelClient({ dialect: 'chat_completions', unavailable: `there is no provider named ${name}` });
+  return (name: string) => clients.get(name as ProviderName) ?? unknown(name);
+}

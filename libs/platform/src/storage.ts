@@ -1,0 +1,36 @@
+/** Where the truth lives: the embedded Postgres of the data folder, or the one that DATABASE_URL names; migrated before use. */
+import path from 'node:path';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@echelon/embedded-postgres';
+import { ensureDatabase, migrate } from '@echelon/persistence';
+import type { Config } from './config.js';
+
+export interface Storage {
+  readonly url: string;
+  readonly embedded: boolean;
+  close(): Promise<void>;
+}
+
+const MIGRATIONS = path.resolve(import.meta.dirname, '../../../prisma/migrations');
+const DATABASE = 'echelon';
+
+/** Opens the storage. Throws `StartupError` or `MigrationError`, each one sentence for the person at the terminal. */
+export async function openStorage(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<Storage> {
+  if (config.databaseUrl) {
+    await migrate(config.databaseUrl, MIGRATIONS);
+    return { url: config.databaseUrl, embedded: false, close: () => Promise.resolve() };
+  }
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
+  try {
+    return await prepare(postgres);
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}
+
+async function prepare(postgres: EmbeddedPostgres): Promise<Storage> {
+  await ensureDatabase(postgres.url(), DATABASE);
+  const url = postgres.url(DATABASE);
+  await migrate(url, MIGRATIONS);
+  return { url, embedded: true, close: () => postgres.stop() };
+}

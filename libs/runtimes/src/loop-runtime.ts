@@ -1,0 +1,84 @@
+/** The runtime `loop`: runs a claimed turn on the one agent loop, with the durable journal, in this process. */
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { createToolRegistry, type LoopBudgets, type ModelClient, type ModelTarget, runLoop } from '@echelon/agent-loop';
+import type { EventBus } from '@echelon/messaging';
+import {
+  type AgentRuntime,
+  type ClaimedTurn,
+  loadStartingPoint,
+  type Transactions,
+  TurnArtifacts,
+  TurnJournal,
+  type TurnReport,
+  type TurnSignals,
+} from '@echelon/orchestration';
+import type { Database, ProfileRow } from '@echelon/persistence';
+import type { ToolCatalogue, ToolContext } from '@echelon/tools';
+import { publishLive } from './live-events.js';
+import { deriveTurnContract, type TurnContract } from './turn-contract.js';
+
+export interface LoopRuntimeOptions {
+  readonly database: Database;
+  readonly transactions: Transactions;
+  readonly bus: EventBus;
+  readonly catalogue: ToolCatalogue;
+  /** The client of a provider; one that is not set up answers every request with what is missing. */
+  readonly clientOf: (provider: string) => ModelClient;
+  /** Folder that holds the task folders. */
+  readonly workspaceRoot: string;
+}
+
+export class LoopRuntime implements AgentRuntime {
+  constructor(private readonly options: LoopRuntimeOptions) {}
+
+  async run(claimed: ClaimedTurn, signals: TurnSignals): Promise<TurnReport> {
+    const { database, transactions, bus, catalogue } = this.options;
+    const contract = await deriveTurnContract(database, claimed, (of) => createToolRegistry(catalogue.toolsFor(of)).specifications);
+    const journal = new TurnJournal(transactions, claimed);
+    const result = await runLoop<ToolContext>({
+      start: await loadStartingPoint(database, claimed),
+      models: this.#targets(contract),
+      system: contract.systemPrompt,
+      tools: { ...createToolRegistry(catalogue.toolsFor(contract.contract)), specifications: contract.specifications },
+      context: await this.#context(claimed),
+      turn: `t${claimed.turn.number}`,
+      promptId: claimed.turn.id,
+      signal: AbortSignal.any([signals.stop, signals.lost]),
+      handOver: signals.handOver,
+      journal,
+      artifacts: new TurnArtifacts(database, claimed),
+      onEvent: publishLive(bus, claimed),
+      limits: { budgets: budgetsOf(contract.profile) },
+    });
+    return { stop: result.stop, record: (unit) => journal.record(unit, result.unrecorded) };
+  }
+
+  #targets({ provider, models, profile }: TurnContract): readonly ModelTarget[] {
+    const client = this.options.clientOf(provider);
+    return models.map((model) => ({ client, model, ...(profile.max_output_tokens ? { maxOutputTokens: profile.max_output_tokens } : {}) }));
+  }
+
+  async #context({ task, session, turn }: ClaimedTurn): Promise<ToolContext> {
+    const root = path.join(this.options.workspaceRoot, task.folder);
+    await mkdir(root, { recursive: true });
+    const actor = {
+      kind: 'agent',
+      workspaceId: task.workspace_id,
+      taskId: task.id,
+      sessionId: session.id,
+      turnId: turn.id,
+      callId: null,
+    } as const;
+    return { actor, workspace: { root }, surface: 'loop' };
+  }
+}
+
+function budgetsOf({ budgets }: ProfileRow): LoopBudgets {
+  return {
+    ...(budgets.max_rounds ? { rounds: budgets.max_rounds } : {}),
+    ...(budgets.max_tool_launches ? { launches: budgets.max_tool_launches } : {}),
+    ...(budgets.max_wall_seconds ? { wallTimeMs: budgets.max_wall_seconds * 1_000 } : {}),
+    ...(budgets.max_tokens ? { tokens: budgets.max_tokens } : {}),
+  };
+}
