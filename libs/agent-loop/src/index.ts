@@ -1,4 +1,3 @@
-export { unifyFinishReason } from './finish-reason.js';
 export {
   MESSAGE_PARTS_VERSION,
   type ModelClient,
@@ -17,3 +16,50 @@ export {
   type Usage,
 } from './model-port.js';
 export type { ToolDefinition, ToolEffect, ToolExecution, ToolResult } from './tool-port.js';
+export { joinFinish, unifyFinishReason, type FinishedEvent } from './finish-reason.js';
+export { systemClock, type LoopClock } from './clock.js';
+export { createToolRegistry, type ToolRegistry } from './tool-registry.js';
+export { validateArguments, type Validation } from './validate-call.js';
+export { canonicalArguments } from './call-identity.js';
+export { CallLedger } from './call-ledger.js';
+export type { CallStatus, IdentifiedCall, SettledCall } from './call-result.js';
+export { pairHistory } from './history.js';
+export type { EventSink, LoopEvent, RetryCause } from './loop-events.js';
+export type {
+  BarrierRefusal,
+  BarrierReply,
+  CallsBarrier,
+  Journal,
+  PrepareReply,
+  RequestBarrier,
+  SealedCall,
+  SealedResponse,
+  SendType,
+  Unrecorded,
+} from './journal-port.js';
+export { volatileJournal } from './journal-port.js';
+export { exceedsTurnCap, NEW_COUNTERS, type LoopBudgets, type LoopCounters, type LoopLimits } from './limits.js';
+export { RETRY_POLICY, type RetryPolicy } from './retry-policy.js';
+export type { CutSignals } from './cut.js';
+export { runModelRound, type ModelRoundInput, type ModelRoundResult, type ModelTarget, type SendPlan } from './model-round.js';
+export type { AbandonedAttempt, ModelResponse } from './response.js';
+export type {
+  ApprovalAnswer,
+  ArtifactStore,
+  BatchHooks,
+  BatchPolicies,
+  KnownCalls,
+  PermissionVerdict,
+  Permissions,
+  PlannedCall,
+} from './batch-ports.js';
+export { OUTPUT_BUDGET, type OutputBudget } from './output-budget.js';
+export { Barriers } from './barriers.js';
+export { LoopGuard } from './loop-guard.js';
+export type { ToolBatchInput } from './batch.js';
+export { runToolBatch, type ToolBatchResult } from './tool-batch.js';
+export type { FinalResults } from './finalize-results.js';
+export type { Fit, LoopHooks, LoopInput, LoopResult, Opening, StartingPoint, StopPolicy } from './loop-input.js';
+export { runLoop } from './loop.js';
+export type { Budget, LoopErrorKind, LoopStop, StopReason, Wait } from './stop-reason.js';
+export { turnOutcome, type TerminalOutcome, type TurnEnd } from './turn-outcome.js';

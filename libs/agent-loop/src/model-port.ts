@@ -89,6 +89,8 @@ export type ModelEvent =
   | { readonly type: 'error'; readonly failure: ModelFailure };
 
 export interface ModelClient {
+  /** Set where the ids of calls are not unique across responses (local engines restart at `call_0`): they become turn, round, index. */
+  readonly repeatsCallIds?: boolean;
   /** Streams one response. Aborting `signal` ends the HTTP request; the stream then ends with an `error` of kind `aborted`. */
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }

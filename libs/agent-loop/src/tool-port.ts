@@ -30,6 +30,9 @@ export interface ToolExecution<Context> {
   readonly report?: (chunk: string) => void;
 }
 
+/** A method type, so that tools with different inputs fit one list. */
+type InputJudgement<Input> = { judge(input: Input): boolean }['judge'];
+
 /** One tool, defined once, used by the loop and by MCP. */
 export interface ToolDefinition<Schema extends z.ZodType = z.ZodType, Context = unknown> {
   readonly name: string;
@@ -41,13 +44,15 @@ export interface ToolDefinition<Schema extends z.ZodType = z.ZodType, Context = 
   readonly input: Schema;
   readonly effect: ToolEffect;
   /** Safe to run beside other safe calls; judged from the final input. */
-  readonly concurrencySafe: boolean | ((input: z.output<Schema>) => boolean);
+  readonly concurrencySafe: boolean | InputJudgement<z.output<Schema>>;
   /** The call id is the tool's idempotency key: an unknown outcome may be executed again. */
   readonly idempotent: boolean;
   /** A successful result ends the turn, so calls after it are settled `not_executed` at selection. */
   readonly endsTurn?: boolean;
   /** Polling tools are exempt from the identical-call loop protection. */
   readonly polling?: boolean;
+  /** Milliseconds that one call may take; past it the call is an error result, not a cancel. Absent: no limit. */
+  readonly timeLimitMs?: number;
   /** Runs one call with validated input. */
   execute(input: z.output<Schema>, execution: ToolExecution<Context>): Promise<ToolResult>;
 }

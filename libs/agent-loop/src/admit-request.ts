@@ -1,0 +1,37 @@
+import { pairHistory } from './history.js';
+import { refuseRequest } from './limits.js';
+import { replaceHistory, type LoopRun } from './loop-run.js';
+import type { ModelMessage } from './model-port.js';
+import type { LoopStop } from './stop-reason.js';
+
+/** Everything that may forbid the next request before it is prepared: cancel, limits, the prompt hook, the window. */
+export async function admitRequest<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
+  const { signal, limits = {} } = run.input;
+  if (signal.aborted) return { reason: 'cancelled', by: 'signal' };
+  if (run.rounds >= (limits.maxRounds ?? Infinity)) return { reason: 'next_round' };
+  return refuseRequest(limits, run.counters, run.sendType !== 'retry') ?? (await admitPrompt(run)) ?? (await fitHistory(run));
+}
+
+async function admitPrompt<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
+  const { sendType, unsentResults } = run;
+  const hook = run.input.hooks?.promptSubmit;
+  if (hook === undefined || (run.rounds > 0 && unsentResults === null)) return null;
+  const verdict = await hook({ sendType, text: unsentResults === null ? lastText(run.history) : '' });
+  if (verdict === null) return null;
+  run.emit({ type: 'hook_message', hook: 'prompt_submit', text: verdict.block });
+  return { reason: 'prompt_blocked', explanation: verdict.block };
+}
+
+function lastText(history: readonly ModelMessage[]): string {
+  const last = history.at(-1);
+  return last?.role === 'user' ? last.parts.map((part) => part.text).join('\n') : '';
+}
+
+async function fitHistory<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
+  const fit = (await run.input.fit?.(run.history, run.counters)) ?? 'fits';
+  if (fit === 'fits') return null;
+  if (fit === 'too_large') return { reason: 'error', kind: 'prompt_too_large', message: 'the prompt does not fit the window of the model' };
+  replaceHistory(run.history, pairHistory(fit.compacted));
+  run.emit({ type: 'compacted' });
+  return null;
+}

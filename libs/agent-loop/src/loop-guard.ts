@@ -1,0 +1,88 @@
+/**
+ * Loop protection (agent-loop.md §6): the fifth identical call in a row does not run; three identical calls in a row with identical
+ * results are the last. Different arguments are never identical, polling tools are exempt, and new input from a person starts over.
+ */
+import { isSameCall } from './call-identity.js';
+import type { ModelMessage } from './model-port.js';
+
+const IDENTICAL_CALLS = 5;
+const IDENTICAL_RESULTS = 3;
+
+interface SeenCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export class LoopGuard {
+  private called: SeenCall | null = null;
+  private calls = 0;
+  private answered: SeenCall | null = null;
+  private answer: string | null = null;
+  private answers = 0;
+
+  constructor(private readonly isPolling: (name: string) => boolean) {}
+
+  /** Takes up the counts of a turn that is going on: everything after the last user message. */
+  seed(history: readonly ModelMessage[]): void {
+    const start = history.findLastIndex((message) => message.role === 'user');
+    for (const message of history.slice(start + 1)) {
+      if (message.role === 'assistant') this.seedCalls(message);
+      if (message.role === 'tool') for (const part of message.parts) this.seedAnswer(part.call_id, part.text);
+    }
+    this.seeded.clear();
+  }
+
+  /** Counts a call before it runs; `true`: it is one too many. */
+  countCall(call: SeenCall): boolean {
+    if (this.isPolling(call.name)) {
+      this.called = null;
+      this.calls = 0;
+      return false;
+    }
+    this.calls = this.called !== null && isSameCall(this.called, call) ? this.calls + 1 : 1;
+    this.called = call;
+    return this.calls >= IDENTICAL_CALLS;
+  }
+
+  /** How often the last counted call was made in a row. */
+  get streak(): number {
+    return this.calls;
+  }
+
+  /** Counts what a call brought; `true`: the same call brought the same too often. */
+  countAnswer(call: SeenCall, text: string): boolean {
+    if (this.isPolling(call.name)) {
+      this.answered = null;
+      this.answers = 0;
+      return false;
+    }
+    const same = this.answered !== null && this.answer === text && isSameCall(this.answered, call);
+    this.answers = same ? this.answers + 1 : 1;
+    this.answered = call;
+    this.answer = text;
+    return this.answers >= IDENTICAL_RESULTS;
+  }
+
+  reset(): void {
+    this.called = null;
+    this.calls = 0;
+    this.answered = null;
+    this.answer = null;
+    this.answers = 0;
+  }
+
+  private readonly seeded = new Map<string, SeenCall>();
+
+  private seedCalls(message: Extract<ModelMessage, { role: 'assistant' }>): void {
+    for (const part of message.parts) {
+      if (part.type !== 'tool_call') continue;
+      this.countCall(part);
+      this.seeded.set(part.call_id, part);
+    }
+  }
+
+  private seedAnswer(callId: string, text: string): void {
+    const call = this.seeded.get(callId);
+    if (call !== undefined) this.countAnswer(call, text);
+  }
+}

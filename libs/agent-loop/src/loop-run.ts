@@ -1,0 +1,140 @@
+/** The state of one run of the loop: its history, what it has used, and what is not stored yet. */
+import { Barriers } from './barriers.js';
+import { CallLedger } from './call-ledger.js';
+import { systemClock, type LoopClock } from './clock.js';
+import { pairHistory } from './history.js';
+import { volatileJournal, type SealedResponse, type SendType } from './journal-port.js';
+import { NEW_COUNTERS, type LoopCounters } from './limits.js';
+import type { EventSink } from './loop-events.js';
+import { LoopGuard } from './loop-guard.js';
+import type { LoopInput } from './loop-input.js';
+import type { IdentifiedCall } from './call-result.js';
+import type { ModelMessage, Usage } from './model-port.js';
+import type { ModelResponse } from './response.js';
+
+export class LoopRun<Context> {
+  readonly history: ModelMessage[];
+  readonly barriers: Barriers;
+  readonly ledger: CallLedger;
+  readonly guard: LoopGuard;
+  readonly clock: LoopClock;
+  readonly emit: EventSink;
+  /** Calls of a batch that an earlier run left open. */
+  readonly unfinished: readonly IdentifiedCall[];
+  rounds = 0;
+  lastResponse: ModelResponse | null = null;
+  unsentResults: ModelMessage | null = null;
+  sendType: SendType;
+  private used: LoopCounters;
+  private readonly startedAt: number;
+
+  constructor(readonly input: LoopInput<Context>) {
+    const { start } = input;
+    this.clock = input.clock ?? systemClock;
+    this.emit = input.onEvent ?? ignore;
+    this.history = start.history;
+    this.barriers = new Barriers(input.journal ?? volatileJournal(), input.handOver, start.unrecorded);
+    this.guard = new LoopGuard((name) => input.tools.find(name)?.polling ?? false);
+    this.used = start.counters ?? NEW_COUNTERS;
+    this.startedAt = this.clock.now();
+    const open = takeOpenResponse(this.history);
+    this.ledger = CallLedger.of(this.history);
+    this.guard.seed(this.history);
+    this.unfinished = open === null ? [] : this.ledger.recognise(open).map((call) => ({ ...call, cutOff: false }));
+    if (open !== null) this.history.push(open);
+    this.sendType = start.opening?.sendType ?? start.sendType ?? (this.history.at(-1)?.role === 'user' ? 'user' : 'tool_result');
+    if (start.opening !== undefined) this.say({ role: 'user', parts: start.opening.parts });
+  }
+
+  get counters(): LoopCounters {
+    return { ...this.used, elapsedMs: this.used.elapsedMs + this.clock.now() - this.startedAt };
+  }
+
+  count(change: Partial<LoopCounters>): void {
+    this.used = { ...this.used, ...change };
+  }
+
+  get leadPending(): boolean {
+    return this.barriers.leadPending || (this.input.leadPending?.() ?? false);
+  }
+
+  /** Appends a message that no barrier has stored yet. */
+  say(message: ModelMessage): void {
+    this.history.push(message);
+    this.barriers.holdMessage(message);
+  }
+
+  /** Appends the results of a batch; no request has carried them yet. */
+  answer(results: ModelMessage): void {
+    this.say(results);
+    this.unsentResults = results;
+  }
+
+  /** Appends what a request's transaction included; from here on nothing is unsent. */
+  takeBoundaryInput(messages: readonly ModelMessage[]): void {
+    this.unsentResults = null;
+    if (messages.length === 0) return;
+    for (const message of messages) this.history.push(message);
+    this.guard.reset();
+  }
+
+  /** Takes a response into history; it waits for its barrier. */
+  accept(response: ModelResponse): void {
+    this.lastResponse = response;
+    this.rounds++;
+    const counts = this.sendType !== 'retry';
+    this.count({ rounds: this.used.rounds + 1, sessionRounds: this.used.sessionRounds + (counts ? 1 : 0) });
+    this.countUsage(response);
+    if (response.message !== null) this.history.push(response.message);
+    this.barriers.holdResponse(this.toSealed(response, this.used.rounds));
+  }
+
+  /** Keeps the partial text of a round that came to no response: for people, not for a model. */
+  keepPartial(response: ModelResponse): void {
+    this.lastResponse = response;
+    this.countUsage(response);
+    this.barriers.holdResponse(this.toSealed(response, this.used.rounds + 1));
+  }
+
+  private countUsage({ usage, model, abandoned }: ModelResponse): void {
+    const price = this.input.limits?.budgets?.cost?.price;
+    let { tokens, cost } = this.used;
+    for (const request of [...abandoned, { usage, model }]) {
+      if (request.usage === null) continue;
+      tokens += tokensOf(request.usage);
+      cost += price?.(request.usage, request.model) ?? 0;
+    }
+    this.count({ tokens, cost, contextTokens: tokensOf(usage) });
+  }
+
+  private toSealed(response: ModelResponse, round: number): SealedResponse {
+    const { model, message, reason, rawReason, usage, complete, abandoned } = response;
+    const calls = response.calls.map(({ callId, name, arguments: raw }) => {
+      return { callId, name, arguments: raw, effect: this.input.tools.find(name)?.effect ?? 'read' };
+    });
+    return { round, model, message, calls, reason, rawReason, usage, complete, abandoned, counters: this.counters };
+  }
+}
+
+/** Takes the last message away if its calls are not answered yet, and pairs the rest. */
+function takeOpenResponse(history: ModelMessage[]): Extract<ModelMessage, { role: 'assistant' }> | null {
+  const last = history.at(-1);
+  const open = last?.role === 'assistant' && last.parts.some((part) => part.type === 'tool_call') ? last : null;
+  if (open !== null) history.pop();
+  const paired = pairHistory(history);
+  if (paired !== history) replaceHistory(history, paired);
+  return open;
+}
+
+export function replaceHistory(history: ModelMessage[], messages: readonly ModelMessage[]): void {
+  history.length = 0;
+  for (const message of messages) history.push(message);
+}
+
+function tokensOf(usage: Usage): number {
+  return (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+}
+
+function ignore(): void {
+  // A run without a surface has nobody to tell.
+}

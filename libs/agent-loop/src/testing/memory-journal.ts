@@ -1,0 +1,116 @@
+import type { KnownCalls } from '../batch-ports.js';
+import type { SettledCall } from '../call-result.js';
+import type {
+  BarrierRefusal,
+  BarrierReply,
+  CallsBarrier,
+  Journal,
+  PrepareReply,
+  RequestBarrier,
+  SealedResponse,
+  SendType,
+  Unrecorded,
+} from '../journal-port.js';
+import { NEW_COUNTERS, type LoopCounters } from '../limits.js';
+import type { StartingPoint } from '../loop-input.js';
+import type { ModelMessage } from '../model-port.js';
+
+type Barrier = 'prepare' | 'seal' | 'calls';
+
+/** What goes wrong at one barrier, counted from 0. `before` and `after`: the process dies on that side of the commit. */
+export interface BarrierFault {
+  readonly at: number;
+  readonly fault: 'before' | 'after' | 'lost' | 'stopped';
+}
+
+/** A journal in memory that can die at any barrier and rebuild the starting point of the next run, as a real one does from rows. */
+export class MemoryJournal implements Journal {
+  /** Committed barriers, as words: `prepare`, `seal+intent:a`, `calls result:a intent:b`. */
+  readonly log: string[] = [];
+  readonly requests: RequestBarrier[] = [];
+  readonly responses: SealedResponse[] = [];
+  readonly history: ModelMessage[] = [];
+  readonly intents = new Set<string>();
+  readonly results = new Map<string, SettledCall>();
+  /** Pending Leads; included by the next request. */
+  readonly leads: string[] = [];
+  counters: LoopCounters = NEW_COUNTERS;
+  private sendType: SendType | undefined;
+  private barriers = 0;
+
+  constructor(private fault: BarrierFault | null = null) {}
+
+  prepareRequest(request: RequestBarrier): Promise<PrepareReply> {
+    return this.commit('prepare', () => {
+      this.record(request);
+      this.requests.push(request);
+      this.sendType = request.sendType;
+      this.counters = request.counters;
+      const input = this.leads.splice(0).map((text): ModelMessage => ({ role: 'user', parts: [{ type: 'text', text }] }));
+      this.history.push(...input);
+      this.log.push('prepare');
+      return { status: 'committed', input };
+    });
+  }
+
+  sealResponse(response: SealedResponse, intents: readonly string[]): Promise<BarrierReply> {
+    return this.commit('seal', () => {
+      this.record({ response, results: [], messages: [] });
+      for (const id of intents) this.intents.add(id);
+      this.log.push(['seal', ...intents.map((id) => `intent:${id}`)].join(' '));
+      return { status: 'committed', leadPending: this.leads.length > 0 };
+    });
+  }
+
+  recordCalls({ results, intents }: CallsBarrier): Promise<BarrierReply> {
+    return this.commit('calls', () => {
+      this.record({ response: null, results, messages: [] });
+      for (const id of intents) this.intents.add(id);
+      this.log.push(['calls', ...results.map(({ callId }) => `result:${callId}`), ...intents.map((id) => `intent:${id}`)].join(' '));
+      return { status: 'committed', leadPending: this.leads.length > 0 };
+    });
+  }
+
+  /** What the caller's settlement does with the rest. */
+  settle(unrecorded: Unrecorded): void {
+    this.record(unrecorded);
+    this.log.push('settle');
+  }
+
+  /** The starting point of the next run, from what was committed. `answers` decides parked calls. */
+  restart(answers: ReadonlyMap<string, { readonly text: string; readonly isError: boolean }> = new Map()): StartingPoint {
+    this.fault = null;
+    const known: KnownCalls = {
+      results: new Map([...this.results, ...answers]),
+      intended: new Set([...this.intents].filter((id) => !this.results.has(id) && !answers.has(id))),
+      waiting: new Map(),
+    };
+    const base = { history: [...this.history], counters: this.counters, known };
+    return this.sendType === undefined ? base : { ...base, sendType: this.nextSendType(this.sendType) };
+  }
+
+  /** A request without a response goes out again as what it was. */
+  private nextSendType(last: SendType): SendType {
+    return this.history.at(-1)?.role === 'assistant' ? 'tool_result' : last;
+  }
+
+  private record({ response, results, messages }: Unrecorded): void {
+    if (response !== null) {
+      this.responses.push(response);
+      this.counters = response.counters;
+      if (response.message !== null && response.complete) this.history.push(response.message);
+    }
+    for (const result of results) this.results.set(result.callId, result);
+    this.history.push(...messages);
+  }
+
+  private async commit<Reply>(_barrier: Barrier, write: () => Reply): Promise<Reply | BarrierRefusal> {
+    const fault = this.fault !== null && this.fault.at === this.barriers++ ? this.fault.fault : null;
+    await Promise.resolve();
+    if (fault === 'before') throw new Error('died before the commit');
+    if (fault === 'lost' || fault === 'stopped') return { status: fault };
+    const reply = write();
+    if (fault === 'after') throw new Error('died after the commit');
+    return reply;
+  }
+}

@@ -1,0 +1,67 @@
+/** Checks a call against its tool. An error names tool, path and rule; it never repeats a value, which may be a secret or a file. */
+import type { z } from 'zod';
+import { nearestNames } from './nearest-names.js';
+import type { ToolDefinition } from './tool-port.js';
+import type { ToolRegistry } from './tool-registry.js';
+
+const LISTED_ISSUES = 10;
+const NAME_LENGTH = 64;
+
+export type Validation = { readonly valid: true; readonly input: unknown } | { readonly valid: false; readonly text: string };
+
+/** Parses raw JSON text and validates it; blank text stands for no arguments. */
+export function validateArguments(tool: Pick<ToolDefinition, 'name' | 'input'>, raw: string): Validation {
+  let value: unknown;
+  try {
+    value = raw.trim() === '' ? {} : JSON.parse(raw);
+  } catch {
+    return { valid: false, text: `Invalid arguments for ${tool.name}: they are not valid JSON.` };
+  }
+  return validateInput(tool, value);
+}
+
+/** Validates parsed arguments, such as those that a hook rewrote. */
+export function validateInput(tool: Pick<ToolDefinition, 'name' | 'input'>, value: unknown): Validation {
+  const parsed = tool.input.safeParse(value);
+  if (parsed.success) return { valid: true, input: parsed.data };
+  const lines = parsed.error.issues.flatMap((issue) => describeIssue(issue, []));
+  const listed = lines.slice(0, LISTED_ISSUES).map((line) => `- ${line}`);
+  if (lines.length > LISTED_ISSUES) listed.push(`- and ${lines.length - LISTED_ISSUES} more`);
+  return { valid: false, text: [`Invalid arguments for ${tool.name}:`, ...listed].join('\n') };
+}
+
+/** The error of a call whose tool does not exist. */
+export function describeUnknownTool(name: string, tools: Pick<ToolRegistry<never>, 'names'>): string {
+  const nearest = nearestNames(name, tools.names());
+  const hint = nearest.length === 0 ? 'No tools are available.' : `Nearest names: ${nearest.join(', ')}.`;
+  return `Unknown tool ${clip(name)}. ${hint}`;
+}
+
+/** Added to the error from the third identical invalid call in a row on. */
+export const CHANGE_APPROACH =
+  'This same invalid call was made repeatedly. Do not send it again: change the arguments or take another approach.';
+
+function describeIssue(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): string[] {
+  const path = [...above, ...issue.path];
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => `${showPath([...path, key])}: unknown argument`);
+    case 'invalid_union':
+      return [`${showPath(path)}: matches none of the allowed forms`];
+    case 'invalid_key':
+      return [`${showPath(path)}: this key is not allowed`];
+    case 'invalid_element':
+      return issue.issues.flatMap((inner) => describeIssue(inner, path));
+    default:
+      return [`${showPath(path)}: ${issue.message}`];
+  }
+}
+
+function showPath(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return '(arguments)';
+  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${clip(String(step))}`)).join('');
+}
+
+function clip(name: string): string {
+  return name.length <= NAME_LENGTH ? name : `${name.slice(0, NAME_LENGTH)}…`;
+}
