@@ -26,8 +26,7 @@ async function open(): Promise<Socket> {
 
 async function ask(socket: Socket, text: string): Promise<unknown> {
   socket.write(text);
-  const [answer] = await once(socket, 'data');
-  return answer;
+  return new Promise((resolve) => socket.once('data', resolve));
 }
 
 describe('a fault proxy', () => {

@@ -46,7 +46,7 @@ function start(what: readonly string[], { args = [], env = {} }: ProgramOptions)
   const output = collect(child);
   return {
     pid: child.pid ?? 0,
-    output: output.text,
+    output: () => output.text(),
     line: (pattern) => Promise.race([output.line(pattern), endedWithout(exited, pattern, output)]),
     kill: (signal = 'SIGKILL') => {
       child.kill(signal);
