@@ -32,24 +32,25 @@ export interface ShellCommand {
   readonly command: string;
 }
 
-const STAGE = '/mnt';
-const PRIVATE_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
+/** Emptied, and writable, for each command. */
+const PRIVATE_FOLDERS = ['/tmp', '/dev/shm'];
+/** Where the task folder waits while the folders above it are emptied: any folder in which nothing is mounted. */
+const STAGES = ['/mnt', '/media', '/srv', '/opt', '/home', '/var'];
 const PROBE_TIMEOUT_MS = 5_000;
 
-/** Arguments: root, working folder, shell, command, options of the root's mount; then folders to empty, `--`, pairs of options and mount. */
+/** Arguments: stage, root, working folder, shell, command; then folders to empty, `--`, pairs of options and mount. */
 const SETUP_SCRIPT = `
 set -e
-root=$1 cwd=$2 shell=$3 command=$4 options=$5
+stage=$1 root=$2 cwd=$3 shell=$4 command=$5
 shift 5
-hidden=0
-while [ "$1" != -- ]; do hidden=$((hidden + 1)); eval "hidden_$hidden=\\$1"; shift; done
+mount -n --rbind "$root" "$stage"
+emptied=0
+while [ "$1" != -- ]; do emptied=$((emptied + 1)); eval "emptied_$emptied=\\$1"; shift; done
 shift
 while [ $# -gt 0 ]; do mount -n -o "remount,bind,$1" "$2"; shift 2; done
-mount -n --rbind "$root" ${STAGE}
-mount -n -o "remount,bind,$options" ${STAGE}
-while [ $hidden -gt 0 ]; do eval "folder=\\$hidden_$hidden"; mount -n -t tmpfs -o mode=1777 tmpfs "$folder"; hidden=$((hidden - 1)); done
-mkdir -p "$root"
-mount -n --move ${STAGE} "$root"
+while [ $emptied -gt 0 ]; do eval "folder=\\$emptied_$emptied"; mount -n -t tmpfs -o mode=1777 tmpfs "$folder"; emptied=$((emptied - 1)); done
+[ -d "$root" ] || mkdir -p "$root"
+mount -n --move "$stage" "$root"
 cd "$cwd"
 set +e
 unshare --user --map-current-user --mount -- "$shell" -c "$command"
@@ -66,21 +67,31 @@ export function plainArguments({ command }: ShellCommand): string[] {
 /** The program and arguments that run a shell command in the sandbox; `hidden` folders look empty to it. */
 export async function sandboxedArguments({ root, cwd, command }: ShellCommand, hidden: readonly string[]): Promise<string[]> {
   const mounts = parseMounts(await readFile('/proc/self/mountinfo', 'utf8'));
-  const rootMount = mounts.filter(({ point }) => isInside(point, root)).at(-1);
-  const locked = mounts.filter(isWritable).flatMap((mount) => [readOnlyOptions(mount), mount.point]);
-  const emptied = outermost([...PRIVATE_FOLDERS, ...hidden]).filter((folder) => existsSync(folder) && !isInside(root, folder));
+  const emptied = outermost([...PRIVATE_FOLDERS, ...hidden, ...splitControlGroups(mounts)]).filter(
+    (folder) => existsSync(folder) && !isInside(root, folder),
+  );
+  const locked = mounts.filter((mount) => isWritable(mount) && !['/proc', ...emptied].some((folder) => isInside(folder, mount.point)));
+  const stage = STAGES.find(
+    (folder) => existsSync(folder) && !isInside(folder, root) && !mounts.some(({ point }) => isInside(folder, point)),
+  );
   const namespaces = ['--user', '--map-current-user', '--keep-caps', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
-  const setup = ['/bin/sh', '-c', SETUP_SCRIPT, 'echelon-sandbox', root, cwd, shell, command, rootMount?.options ?? 'rw'];
-  return ['unshare', ...namespaces, '--', ...setup, ...emptied, '--', ...locked];
+  const setup = ['/bin/sh', '-c', SETUP_SCRIPT, 'echelon-sandbox', stage ?? '/mnt', root, cwd, shell, command];
+  const pairs = locked.flatMap((mount) => [readOnlyOptions(mount), mount.point]);
+  return ['unshare', ...namespaces, '--', ...setup, ...emptied, '--', ...pairs];
 }
 
 function outermost(folders: readonly string[]): readonly string[] {
   return folders.filter((folder) => !folders.some((other) => other !== folder && isInside(other, folder)));
 }
 
-/** /proc is mounted anew. */
-function isWritable({ options, point }: Mount): boolean {
-  return options.split(',').includes('rw') && !isInside('/proc', point);
+/** The first version of control groups has a mount for each controller: emptying their folder is cheaper than locking each. */
+function splitControlGroups(mounts: readonly Mount[]): readonly string[] {
+  const folder = '/sys/fs/cgroup';
+  return mounts.filter(({ point }) => isInside(folder, point)).length > 1 ? [folder] : [];
+}
+
+function isWritable({ options }: Mount): boolean {
+  return options.split(',').includes('rw');
 }
 
 let probed: Promise<SandboxDescription> | null = null;
@@ -95,7 +106,7 @@ async function probe(): Promise<SandboxDescription> {
   if (process.platform !== 'linux') return none('namespaces exist on Linux only');
   const root = await realpath(await mkdtemp(join(tmpdir(), 'echelon-sandbox-')));
   try {
-    const command = `set -e; : > inside; ! : > ${STAGE}/outside; [ "$(cat /proc/[0-9]*/stat | wc -l)" -lt 20 ]`;
+    const command = `set -e; : > inside; ! : > /outside; [ "$(cat /proc/[0-9]*/stat | wc -l)" -lt 20 ]`;
     const failure = await run(await sandboxedArguments({ root, cwd: root, command }, []));
     if (failure !== null) return none(failure);
     return {
