@@ -1,0 +1,189 @@
+import type {
+  AgentProfile,
+  AnswerUserQuestion,
+  CreatedTask,
+  CreateProfile,
+  CreateTask,
+  CreateWorkspace,
+  IssuedToken,
+  IssueToken,
+  ListTasks,
+  Message,
+  Page,
+  PageQuery,
+  ParentQuestion,
+  QueueEntry,
+  RelatedTasks,
+  SendMessage,
+  SentMessage,
+  Session,
+  StoppedTask,
+  Task,
+  Token,
+  Turn,
+  UpdateProfile,
+  UpdateTask,
+  UserQuestion,
+  Workspace,
+} from '@echelon/contracts';
+import { followEvents, type FollowedEvent, type FollowOptions } from './events.js';
+import { type CallOptions, type ClientOptions, type CreateOptions, Transport } from './transport.js';
+
+/** A schema's input, as a caller writes it: what has a default may be left out. */
+type Input<T, Defaulted extends keyof T> = Omit<T, Defaulted> & Partial<Pick<T, Defaulted>>;
+
+export type PageInput = Partial<PageQuery>;
+export interface MessagesInput {
+  readonly limit?: number;
+  /** Sequences of messages, exclusive; at most one of the two. */
+  readonly before?: number;
+  readonly after?: number;
+  readonly types?: readonly string[];
+}
+export interface QuestionsInput extends PageInput {
+  readonly kind: 'parent' | 'user';
+  readonly task_id?: string;
+  readonly status?: ParentQuestion['status'] | UserQuestion['status'];
+}
+export type Question = ParentQuestion | UserQuestion;
+
+/**
+ * The REST API, one method per route. Every method throws ApiError where the server refuses, ConnectionError where nobody
+ * answers, and the reason of an aborted signal.
+ */
+export interface ApiClient {
+  readonly workspaces: {
+    create(input: CreateWorkspace, options?: CreateOptions): Promise<Workspace>;
+    list(query?: PageInput, options?: CallOptions): Promise<Page<Workspace>>;
+    get(id: string, options?: CallOptions): Promise<Workspace>;
+  };
+  readonly profiles: {
+    create(
+      input: Input<
+        CreateProfile,
+        'runtime' | 'system_prompt' | 'max_output_tokens' | 'fallback_models' | 'budgets' | 'parent_question_timeout_seconds'
+      >,
+      options?: CreateOptions,
+    ): Promise<AgentProfile>;
+    list(query?: PageInput & { readonly workspace_id?: string }, options?: CallOptions): Promise<Page<AgentProfile>>;
+    get(id: string, options?: CallOptions): Promise<AgentProfile>;
+    update(id: string, changes: UpdateProfile, options?: CallOptions): Promise<AgentProfile>;
+    archive(id: string, options?: CallOptions): Promise<AgentProfile>;
+  };
+  readonly tokens: {
+    issue(input: IssueToken, options?: CreateOptions): Promise<IssuedToken>;
+    list(query?: PageInput, options?: CallOptions): Promise<Page<Token>>;
+    revoke(id: string, options?: CallOptions): Promise<Token>;
+  };
+  readonly tasks: {
+    create(input: Input<CreateTask, 'autopilot' | 'blocked_by' | 'start_agent'>, options?: CreateOptions): Promise<CreatedTask>;
+    list(query?: Partial<ListTasks>, options?: CallOptions): Promise<Page<Task>>;
+    get(id: string, options?: CallOptions): Promise<Task>;
+    update(id: string, changes: UpdateTask, options?: CallOptions): Promise<Task>;
+    listRelated(id: string, options?: CallOptions): Promise<RelatedTasks>;
+    stop(id: string, input?: { readonly cascade?: boolean }, options?: CallOptions): Promise<StoppedTask>;
+    archive(id: string, options?: CallOptions): Promise<Task & { readonly already_archived: boolean }>;
+    unarchive(id: string, options?: CallOptions): Promise<Task>;
+    listSessions(id: string, options?: CallOptions): Promise<Page<Session>>;
+    listMessages(id: string, query?: MessagesInput, options?: CallOptions): Promise<Page<Message>>;
+    sendMessage(id: string, input: Input<SendMessage, 'delivery_mode'>, options?: CreateOptions): Promise<SentMessage>;
+  };
+  readonly sessions: {
+    get(id: string, options?: CallOptions): Promise<Session>;
+    listMessages(id: string, query?: MessagesInput, options?: CallOptions): Promise<Page<Message>>;
+    listTurns(id: string, query?: PageInput, options?: CallOptions): Promise<Page<Turn>>;
+    listQueue(id: string, query?: PageInput, options?: CallOptions): Promise<Page<QueueEntry>>;
+    removeQueueEntry(id: string, entryId: string, options?: CallOptions): Promise<QueueEntry>;
+    setAutoRun(id: string, on: boolean, options?: CallOptions): Promise<Session>;
+  };
+  readonly turns: {
+    get(id: string, options?: CallOptions): Promise<Turn>;
+    stop(id: string, options?: CallOptions): Promise<Turn>;
+  };
+  readonly questions: {
+    list(query: QuestionsInput, options?: CallOptions): Promise<Page<Question>>;
+    get(id: string, options?: CallOptions): Promise<Question>;
+    getChain(id: string, options?: CallOptions): Promise<{ readonly hops: readonly ParentQuestion[] }>;
+    answer(
+      id: string,
+      input: Input<AnswerUserQuestion, 'rejected'>,
+      options?: CallOptions,
+    ): Promise<UserQuestion & { readonly claimed: boolean }>;
+  };
+  readonly deliveries: { get(id: string, options?: CallOptions): Promise<QueueEntry> };
+  readonly events: { follow(options?: FollowOptions): AsyncGenerator<FollowedEvent> };
+}
+
+/** Creates a client of one server with one token. */
+export function createApiClient(options: ClientOptions): ApiClient {
+  const transport = new Transport(options);
+  const get = <T>(path: string, query: object = {}, { signal }: CallOptions = {}) =>
+    transport.call<T>({ method: 'GET', path, query: query as Readonly<Record<string, string>>, signal });
+  const send = <T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object, { signal }: CallOptions = {}) =>
+    transport.call<T>({ method, path, ...(body ? { body } : {}), signal });
+  const create = <T>(path: string, body: object, { signal, idempotencyKey }: CreateOptions = {}) =>
+    transport.call<T>({
+      method: 'POST',
+      path,
+      body,
+      signal,
+      ...(idempotencyKey ? { headers: { 'idempotency-key': idempotencyKey } } : {}),
+    });
+  return {
+    workspaces: {
+      create: (input, call) => create('/workspaces', input, call),
+      list: (query, call) => get('/workspaces', query, call),
+      get: (id, call) => get(at`/workspaces/${id}`, {}, call),
+    },
+    profiles: {
+      create: (input, call) => create('/profiles', input, call),
+      list: (query, call) => get('/profiles', query, call),
+      get: (id, call) => get(at`/profiles/${id}`, {}, call),
+      update: (id, changes, call) => send('PATCH', at`/profiles/${id}`, changes, call),
+      archive: (id, call) => send('POST', at`/profiles/${id}/archive`, undefined, call),
+    },
+    tokens: {
+      issue: (input, call) => create('/tokens', input, call),
+      list: (query, call) => get('/tokens', query, call),
+      revoke: (id, call) => send('DELETE', at`/tokens/${id}`, undefined, call),
+    },
+    tasks: {
+      create: (input, call) => create('/tasks', input, call),
+      list: (query, call) => get('/tasks', query, call),
+      get: (id, call) => get(at`/tasks/${id}`, {}, call),
+      update: (id, changes, call) => send('PATCH', at`/tasks/${id}`, changes, call),
+      listRelated: (id, call) => get(at`/tasks/${id}/related`, {}, call),
+      stop: (id, input, call) => send('POST', at`/tasks/${id}/stop`, input ?? {}, call),
+      archive: (id, call) => send('POST', at`/tasks/${id}/archive`, undefined, call),
+      unarchive: (id, call) => send('POST', at`/tasks/${id}/unarchive`, undefined, call),
+      listSessions: (id, call) => get(at`/tasks/${id}/sessions`, {}, call),
+      listMessages: (id, query, call) => get(at`/tasks/${id}/messages`, query, call),
+      sendMessage: (id, input, call) => create(at`/tasks/${id}/messages`, input, call),
+    },
+    sessions: {
+      get: (id, call) => get(at`/sessions/${id}`, {}, call),
+      listMessages: (id, query, call) => get(at`/sessions/${id}/messages`, query, call),
+      listTurns: (id, query, call) => get(at`/sessions/${id}/turns`, query, call),
+      listQueue: (id, query, call) => get(at`/sessions/${id}/queue`, query, call),
+      removeQueueEntry: (id, entryId, call) => send('DELETE', at`/sessions/${id}/queue/${entryId}`, undefined, call),
+      setAutoRun: (id, on, call) => send('PUT', at`/sessions/${id}/auto-run`, { auto_run: on }, call),
+    },
+    turns: {
+      get: (id, call) => get(at`/turns/${id}`, {}, call),
+      stop: (id, call) => send('POST', at`/turns/${id}/stop`, undefined, call),
+    },
+    questions: {
+      list: (query, call) => get('/questions', query, call),
+      get: (id, call) => get(at`/questions/${id}`, {}, call),
+      getChain: (id, call) => get(at`/questions/${id}/chain`, {}, call),
+      answer: (id, input, call) => send('POST', at`/questions/${id}/answer`, input, call),
+    },
+    deliveries: { get: (id, call) => get(at`/deliveries/${id}`, {}, call) },
+    events: { follow: (follow = {}) => followEvents(transport, follow) },
+  };
+}
+
+/** A path whose ids are encoded, so that none can name another route. */
+function at(texts: TemplateStringsArray, ...ids: readonly string[]): string {
+  return String.raw({ raw: texts }, ...ids.map(encodeURIComponent));
+}
