@@ -1,9 +1,12 @@
 import type { EventService } from './event.service.js';
 import type { IdempotencyService } from './idempotency.service.js';
+import type { MessageService } from './message.service.js';
 import type { ProfileService } from './profile.service.js';
+import type { QuestionService } from './question.service.js';
 import type { SessionService } from './session.service.js';
 import type { TaskService } from './task.service.js';
 import type { TokenService } from './token.service.js';
+import type { TurnService } from './turn.service.js';
 import type { WorkspaceService } from './workspace.service.js';
 
 /** What server, tools and command line receive: every intention of the product. */
@@ -13,6 +16,9 @@ export interface Services {
   readonly tokens: TokenService;
   readonly tasks: TaskService;
   readonly sessions: SessionService;
+  readonly turns: TurnService;
+  readonly messages: MessageService;
+  readonly questions: QuestionService;
   readonly events: EventService;
   readonly idempotency: IdempotencyService;
 }

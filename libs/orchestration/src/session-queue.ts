@@ -5,7 +5,7 @@
  * the session and the entry is announced with it. There is no third case (K1, K5).
  */
 import { countsTowardsCap, type EntryKind, type NextWork, nextWork } from '@echelon/domain';
-import { insertEntry, loadAdmission, type NewEntry, type QueueEntryRow, setRunnable } from '@echelon/persistence';
+import { insertEntry, loadAdmission, type NewEntry, type QueueEntryRow, type SessionRow, setRunnable } from '@echelon/persistence';
 import type { Unit } from './unit-of-work.js';
 
 const URGENT = 1;
@@ -32,6 +32,13 @@ export async function refreshWork(unit: Unit, sessionId: string, priority: numbe
   const { held } = await setRunnable(unit, sessionId, runnable);
   if (runnable && !held) await unit.wake(sessionId, priority);
   return next;
+}
+
+/** Whether the entry opens the session's next turn now: nobody runs the session, and nothing goes before the entry. */
+export async function opensNext(unit: Unit, session: SessionRow, entryId: string): Promise<boolean> {
+  if (session.state === 'running') return false;
+  const next = nextWork(await loadAdmission(unit, session.id));
+  return next.do === 'open' && next.entryId === entryId;
 }
 
 /** Answers, questions and what an operator writes go before the rest (K24). */

@@ -1,4 +1,5 @@
 export { ChangedMeanwhile, Database, violatedConstraint, type Tx } from './database.js';
+export { ensureDatabase } from './ensure-database.js';
 export { newId } from './id.js';
 export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type RenewedLease } from './presence.js';
 export { migrate, MigrationError, type MigrationErrorCode } from './migrate.js';
@@ -13,6 +14,8 @@ export type {
   TaskRow,
   TokenRow,
   TurnRow,
+  UserQuestionMetadata,
+  UserQuestionRow,
   WorkspaceRow,
 } from './rows.js';
 export {
@@ -102,3 +105,7 @@ export {
 } from './sql/question.js';
 export { cancelEntry, cancelQuestionEntries, failEntries, findQueuedAlert, replaceEntryText } from './sql/settle-entry.js';
 export { cancelSessionQuestions, cancelTurnWaits, settleTurnCalls } from './sql/turn-waits.js';
+export { decideUserQuestion, findCausingQuestion, findSameUserQuestion, findUserQuestion, markAsked } from './sql/ask.js';
+export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-delivery.js';
+export { readQuestion, readQuestionChain, readQuestions, type QuestionFilter, type QuestionView } from './sql/read-questions.js';
+export { findTurn, requestStop, storeCompletionSignal } from './sql/stop-turn.js';

@@ -111,7 +111,7 @@ export interface TurnRow {
   readonly admission_open: boolean;
   readonly stop_requested_at: Date | null;
   readonly ended_by_question_id: string | null;
-  readonly completion_signal: { readonly summary: string } | null;
+  readonly completion_signal: { readonly summary: string; readonly call_id?: string | null } | null;
   readonly parked_for: 'approval' | 'user_answer' | 'retry' | null;
   readonly involuntary_resumes: number;
   readonly resume_at: Date | null;

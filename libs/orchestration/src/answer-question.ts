@@ -1,0 +1,97 @@
+/**
+ * The parent's answer (autopilot-contract.md §5): one conditional update from `pending`, the child's queue entry and the wake-up,
+ * in one transaction (K8).
+ */
+import type { SentMessage } from '@echelon/contracts';
+import { decideAnswer, isRefusal, refuse } from '@echelon/domain';
+import { answerPendingQuestion, findQuestion, findTask, restWaitingSession, type QuestionRow, type SessionRow } from '@echelon/persistence';
+import type { Actor, AgentActor } from './actor.js';
+import { lockQuestion, withdrawQuestionEntries } from './ending.js';
+import { type Outcome, Refused } from './outcome.js';
+import { answerText } from './question-text.js';
+import { isId, seesWorkspace } from './scope.js';
+import { enqueue, opensNext } from './session-queue.js';
+import { refuseEndedTurn } from './turn-authority.js';
+import type { Unit } from './unit-of-work.js';
+
+export interface Answer {
+  readonly questionId: string;
+  readonly taskId: string;
+  readonly sessionId: string | null;
+  /** Canonical, within its limit. */
+  readonly text: string;
+}
+
+/** Answers a parent question, or says why not; a refusal tells nothing of its content (R1–R8). */
+export async function answerQuestion(unit: Unit, actor: Actor, answer: Answer): Promise<Outcome<SentMessage>> {
+  const found = isId(answer.questionId) ? await findQuestion(unit, answer.questionId) : null;
+  const locked = found && seesWorkspace(actor, found.workspace_id) ? await lockQuestion(unit, found) : null;
+  const question = locked?.question;
+  const outcome = decideAnswer({
+    question: question
+      ? {
+          status: question.metadata.status,
+          taskId: question.metadata.task_id,
+          sessionId: question.session_id,
+          parentTaskId: question.metadata.parent_task_id,
+          answerEntryId: question.metadata.answer?.delivery_id ?? null,
+        }
+      : null,
+    currentParentId: locked?.task.parent_id ?? null,
+    callerTaskId: actor.kind === 'agent' ? actor.taskId : null,
+    targetTaskId: answer.taskId,
+    targetSessionId: answer.sessionId,
+  });
+  if (isRefusal(outcome)) return outcome;
+  if (!locked || actor.kind !== 'agent') throw new Error('an answer was accepted from nobody');
+  if (outcome.answer === 'accept') return (await refuseEndedTurn(unit, actor)) ?? accept(unit, actor, locked, answer.text);
+  if (!outcome.entryId) throw new Error(`the answer of question ${answer.questionId} has no delivery`);
+  return result(locked.question, 'already_answered', outcome.entryId);
+}
+
+async function accept(
+  unit: Unit,
+  actor: AgentActor,
+  { question, session }: { readonly question: QuestionRow; readonly session: SessionRow },
+  text: string,
+): Promise<SentMessage> {
+  const { parent_task_id: parentTaskId, questions, task_id: taskId } = question.metadata;
+  const parent = await findTask(unit, parentTaskId);
+  await restWaitingSession(unit, session.id);
+  const entry = await enqueue(unit, {
+    sessionId: session.id,
+    rank: 0,
+    kind: 'answer',
+    text: answerText({
+      questionId: question.id,
+      parent: { taskId: parentTaskId, title: parent?.title ?? '', sessionId: actor.sessionId },
+      questions,
+      text,
+    }),
+    senderKind: 'task',
+    senderTaskId: actor.taskId,
+    senderSessionId: actor.sessionId,
+    questionId: question.id,
+  });
+  const answered = await answerPendingQuestion(unit, question.id, { text, sessionId: actor.sessionId, deliveryId: entry.id });
+  if (!answered) throw new Refused(refuse('QUESTION_NOT_PENDING'));
+  await withdrawQuestionEntries(unit, answered, 'answered');
+  await unit.tell({
+    workspaceId: question.workspace_id,
+    type: 'question.answered',
+    taskId,
+    sessionId: session.id,
+    data: { question_id: question.id, parent_task_id: parentTaskId, delivery_id: entry.id },
+  });
+  return result(question, (await opensNext(unit, session, entry.id)) ? 'sent' : 'queued', entry.id);
+}
+
+function result(question: QuestionRow, status: SentMessage['status'], deliveryId: string): SentMessage {
+  return {
+    task_id: question.metadata.task_id,
+    session_id: question.session_id,
+    reply_to_question_id: question.id,
+    status,
+    delivery_id: deliveryId,
+  };
+}
