@@ -120,8 +120,12 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: ['(^|/)dist/', '/generated/'] },
+    exclude: { path: ['^(libs|apps)/[^/]+/dist/', '/generated/'] },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['source', 'import', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['echelon-source', 'import', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+    },
   },
 };
