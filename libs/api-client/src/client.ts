@@ -27,6 +27,7 @@ import type {
   Workspace,
 } from '@echelon/contracts';
 import { followEvents, type FollowedEvent, type FollowOptions } from './events.js';
+import { at, Calls } from './calls.js';
 import { type CallOptions, type ClientOptions, type CreateOptions, Transport } from './transport.js';
 
 /** A schema's input, as a caller writes it: what has a default may be left out. */
@@ -117,18 +118,11 @@ export interface ApiClient {
 /** Creates a client of one server with one token. */
 export function createApiClient(options: ClientOptions): ApiClient {
   const transport = new Transport(options);
-  const get = <T>(path: string, query: object = {}, { signal }: CallOptions = {}) =>
-    transport.call<T>({ method: 'GET', path, query: query as Readonly<Record<string, string>>, signal });
-  const send = <T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object, { signal }: CallOptions = {}) =>
-    transport.call<T>({ method, path, ...(body ? { body } : {}), signal });
-  const create = <T>(path: string, body: object, { signal, idempotencyKey }: CreateOptions = {}) =>
-    transport.call<T>({
-      method: 'POST',
-      path,
-      body,
-      signal,
-      ...(idempotencyKey ? { headers: { 'idempotency-key': idempotencyKey } } : {}),
-    });
+  const calls = new Calls(transport);
+  return { ...organisation(calls), ...work(calls), events: { follow: (follow = {}) => followEvents(transport, follow) } };
+}
+
+function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces' | 'profiles' | 'tokens'> {
   return {
     workspaces: {
       create: (input, call) => create('/workspaces', input, call),
@@ -147,6 +141,11 @@ export function createApiClient(options: ClientOptions): ApiClient {
       list: (query, call) => get('/tokens', query, call),
       revoke: (id, call) => send('DELETE', at`/tokens/${id}`, undefined, call),
     },
+  };
+}
+
+function work({ get, send, create }: Calls): Pick<ApiClient, 'tasks' | 'sessions' | 'turns' | 'questions' | 'deliveries'> {
+  return {
     tasks: {
       create: (input, call) => create('/tasks', input, call),
       list: (query, call) => get('/tasks', query, call),
@@ -179,11 +178,5 @@ export function createApiClient(options: ClientOptions): ApiClient {
       answer: (id, input, call) => send('POST', at`/questions/${id}/answer`, input, call),
     },
     deliveries: { get: (id, call) => get(at`/deliveries/${id}`, {}, call) },
-    events: { follow: (follow = {}) => followEvents(transport, follow) },
   };
-}
-
-/** A path whose ids are encoded, so that none can name another route. */
-function at(texts: TemplateStringsArray, ...ids: readonly string[]): string {
-  return String.raw({ raw: texts }, ...ids.map(encodeURIComponent));
 }

@@ -44,7 +44,7 @@ function fieldOf(line: string): Field {
 
 async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = '';
-  for await (const text of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
     yield* lines.map((line) => line.replace(/\r$/, ''));

@@ -17,13 +17,12 @@ export interface CreateOptions extends CallOptions {
   readonly idempotencyKey?: string;
 }
 
-type Parameters = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
-
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below `/api/v1`; ids in it are already encoded. */
   readonly path: string;
-  readonly query?: Parameters;
+  /** Values that are absent are left out, lists are joined by commas. */
+  readonly query?: object;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -72,10 +71,12 @@ export class Transport {
   }
 }
 
-function search(query: Parameters = {}): string {
+type QueryValue = string | number | boolean | readonly string[] | null | undefined;
+
+function search(query: object = {}): string {
   const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null) given.set(name, Array.isArray(value) ? value.join(',') : String(value));
+  for (const [name, value] of Object.entries(query) as [string, QueryValue][]) {
+    if (value !== undefined && value !== null) given.set(name, typeof value === 'object' ? value.join(',') : String(value));
   }
   return given.size === 0 ? '' : `?${given.toString()}`;
 }
