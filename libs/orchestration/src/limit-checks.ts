@@ -10,8 +10,9 @@ export function countGraphemes(text: string): number {
 
 /** At most so many characters as a person sees them, from the start. */
 export function takeGraphemes(text: string, count: number): string {
-  const taken = [...graphemes.segment(text)].slice(0, count);
-  return taken.map(({ segment }) => segment).join('');
+  let taken = 0;
+  for (const { index } of graphemes.segment(text)) if (taken++ === count) return text.slice(0, index);
+  return text;
 }
 
 export function checkBytes(limits: Limits, name: LimitName, field: string, text: string): Refusal | null {

@@ -1,9 +1,26 @@
 import type { CreatedTask, CreateTask, ListTasks, Page, RelatedTasks, StoppedTask, Task, UpdateTask } from '@echelon/contracts';
-import type { Limits } from '@echelon/domain';
-import type { Database } from '@echelon/persistence';
+import { canonicalText, isRefusal, type Limits, type Refusal } from '@echelon/domain';
+import {
+  type CreationKey,
+  type Database,
+  readRelatedTasks,
+  readTask,
+  readTasks,
+  type TaskRelation,
+  type TaskView,
+} from '@echelon/persistence';
 import type { Actor } from './actor.js';
-import type { Outcome } from './outcome.js';
-import type { Transactions } from './unit-of-work.js';
+import { hashBody, hashKey } from './business-key.js';
+import { type Outcome, orRollBack, refusalOf } from './outcome.js';
+import { pageByCreation, readPageByCreation } from './page.js';
+import { inScope, isId, scopeOf } from './scope.js';
+import { archiveTask, unarchiveTask } from './task-archive.js';
+import { changeTask, toTaskChanges } from './task-change.js';
+import { createTask } from './task-creation.js';
+import { type TaskInput, toTaskInput } from './task-input.js';
+import { stopTask } from './task-stop.js';
+import { toTask, toTaskSummary } from './task-view.js';
+import type { Transactions, Unit } from './unit-of-work.js';
 
 export type ArchivedTask = Task & { readonly already_archived: boolean };
 
@@ -15,35 +32,110 @@ export class TaskService {
     private readonly limits: Limits,
   ) {}
 
-  create(actor: Actor, input: CreateTask, idempotencyKey: string | null): Promise<Outcome<CreatedTask>> {
-    throw new Error(`not built: ${String([this.database, this.transactions, this.limits, actor, input, idempotencyKey])}`);
+  /**
+   * Creates a task with its primary session and, unless told otherwise, starts its agent (F1–F10). An operator creates anywhere,
+   * an agent below its own task. A repeated key returns the first task as `deduplicated`, with another body IDEMPOTENCY_MISMATCH
+   * (F8); an agent's key is its own call id where none is given (K16).
+   */
+  async create(actor: Actor, input: CreateTask, idempotencyKey: string | null): Promise<Outcome<CreatedTask>> {
+    const canonical = toTaskInput(input, this.limits);
+    if (isRefusal(canonical)) return canonical;
+    const key = creationKey(actor, canonical, idempotencyKey);
+    return this.transactions.run((unit) => createTask(unit, { actor, input: canonical, key, limits: this.limits }));
   }
 
-  get(actor: Actor, id: string): Promise<Outcome<Task>> {
-    throw new Error(`not built: ${String([actor, id])}`);
+  async get(actor: Actor, id: string): Promise<Outcome<Task>> {
+    const row = await this.#find(actor, id);
+    return isRefusal(row) ? row : toTask(row);
   }
 
-  list(actor: Actor, query: ListTasks): Promise<Outcome<Page<Task>>> {
-    throw new Error(`not built: ${String([actor, query])}`);
+  /** Tasks from new to old. */
+  async list(actor: Actor, query: ListTasks): Promise<Outcome<Page<Task>>> {
+    const page = readPageByCreation(query);
+    if (isRefusal(page)) return page;
+    const scope = scopeOf(actor, query.workspace_id);
+    if (isRefusal(scope)) return scope;
+    const rows = await readTasks(this.database, {
+      ...page,
+      ...scope,
+      parentId: query.parent_id ?? null,
+      rootsOnly: query.roots_only ?? false,
+      state: query.state ?? null,
+      includeArchived: query.include_archived ?? false,
+      title: query.query === undefined ? null : canonicalText(query.query),
+    });
+    return pageByCreation(rows, query.limit, toTask);
   }
 
-  listRelated(actor: Actor, id: string): Promise<Outcome<RelatedTasks>> {
-    throw new Error(`not built: ${String([actor, id])}`);
+  /** The task's parent, children, siblings and dependencies, oldest first. */
+  async listRelated(actor: Actor, id: string): Promise<Outcome<RelatedTasks>> {
+    const task = await this.#find(actor, id);
+    if (isRefusal(task)) return task;
+    const rows = await readRelatedTasks(this.database, task.id);
+    const those = (relation: TaskRelation) => rows.filter((row) => row.relation === relation).map(toTaskSummary);
+    return {
+      parent: those('parent')[0] ?? null,
+      children: those('child'),
+      siblings: those('sibling'),
+      blocked_by: those('blocked_by'),
+      blocks: those('blocks'),
+    };
   }
 
-  update(actor: Actor, id: string, changes: UpdateTask): Promise<Outcome<Task>> {
-    throw new Error(`not built: ${String([actor, id, changes])}`);
+  /** Changes title, prompt (until the task starts) or, for an operator, state; all of a call or nothing (F5). */
+  async update(actor: Actor, id: string, changes: UpdateTask): Promise<Outcome<Task>> {
+    const canonical = toTaskChanges(changes, this.limits);
+    if (isRefusal(canonical)) return canonical;
+    const visible = await this.#find(actor, id);
+    if (isRefusal(visible)) return visible;
+    return refusalOf(
+      this.transactions.run(async (unit) => {
+        orRollBack(await changeTask(unit, actor, id, canonical));
+        return show(unit, id);
+      }),
+    );
   }
 
-  stop(actor: Actor, id: string, options: { readonly cascade: boolean }): Promise<Outcome<StoppedTask>> {
-    throw new Error(`not built: ${String([actor, id, options])}`);
+  /** Cancels the task's sessions and leaves it in review; for an operator or its direct parent. Descendants go on unless `cascade`. */
+  async stop(actor: Actor, id: string, { cascade }: { readonly cascade: boolean }): Promise<Outcome<StoppedTask>> {
+    const visible = await this.#find(actor, id);
+    return isRefusal(visible) ? visible : stopTask(this.transactions, { actor, id: visible.id, cascade });
   }
 
-  archive(actor: Actor, id: string): Promise<Outcome<ArchivedTask>> {
-    throw new Error(`not built: ${String([actor, id])}`);
+  /** Archives a task and ends its sessions; a second time changes nothing. */
+  async archive(actor: Actor, id: string): Promise<Outcome<ArchivedTask>> {
+    const visible = await this.#find(actor, id);
+    if (isRefusal(visible)) return visible;
+    return this.transactions.run(async (unit) => {
+      const change = await archiveTask(unit, actor, visible.id);
+      return isRefusal(change) ? change : { ...(await show(unit, visible.id)), already_archived: !change.changed };
+    });
   }
 
-  unarchive(actor: Actor, id: string): Promise<Outcome<Task>> {
-    throw new Error(`not built: ${String([actor, id])}`);
+  /** Takes a task out of the archive; a second time changes nothing. */
+  async unarchive(actor: Actor, id: string): Promise<Outcome<Task>> {
+    const visible = await this.#find(actor, id);
+    if (isRefusal(visible)) return visible;
+    return this.transactions.run(async (unit) => {
+      const change = await unarchiveTask(unit, actor, visible.id);
+      return isRefusal(change) ? change : show(unit, visible.id);
+    });
   }
+
+  async #find(actor: Actor, id: string): Promise<TaskView | Refusal> {
+    return inScope(actor, isId(id) ? await readTask(this.database, id) : null);
+  }
+}
+
+async function show(unit: Unit, id: string): Promise<Task> {
+  const row = await readTask(unit, id);
+  if (!row) throw new Error(`task ${id} vanished under its lock`);
+  return toTask(row);
+}
+
+function creationKey(actor: Actor, input: TaskInput, given: string | null): CreationKey | null {
+  const key = given ?? (actor.kind === 'agent' ? actor.callId : null);
+  if (key === null) return null;
+  const scope = actor.kind === 'agent' ? `session:${actor.sessionId}` : `token:${actor.tokenId}`;
+  return { scope, keyHash: hashKey(key), bodyHash: hashBody(input) };
 }

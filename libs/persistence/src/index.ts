@@ -75,7 +75,7 @@ export {
 export { readEventRange, readEvents, type EventRange } from './sql/read-events.js';
 export { findPrimarySession, readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';
 export { readRelatedTasks, readTask, readTasks, type TaskRelation, type TaskView } from './sql/read-tasks.js';
-export { countRecentlyCreated, listDescendants, listLineage } from './sql/task-tree.js';
+export { countRecentlyCreated, listChildIds, listLineage, listOpenDescendants } from './sql/task-tree.js';
 export {
   archiveProfile,
   countAutopilotUses,
@@ -87,7 +87,9 @@ export {
   type ProfileFields,
 } from './sql/write-profile.js';
 export { findValidToken, insertOperator, insertToken, revokeToken, touchToken, type NewToken, type ValidToken } from './sql/write-token.js';
+export { listLeftCascades, setArchived, setStopping, updateOpeningPrompt, updateTaskTexts } from './sql/write-task.js';
 export { insertWorkspace } from './sql/write-workspace.js';
+export { listFirstWorkspaces, workspaceExists } from './sql/find-workspace.js';
 export { listTokens } from './token.repository.js';
 export { findWorkspace, listWorkspaces } from './workspace.repository.js';
 export { endLiveSession, fenceSession, restWaitingSession, setAutoRun } from './sql/end-session.js';

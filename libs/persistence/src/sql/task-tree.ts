@@ -13,15 +13,22 @@ export async function listLineage(tx: Tx, id: string): Promise<readonly string[]
   return rows.map((row) => row.id);
 }
 
-/** Everything below the task, nearest first; archived subtrees too. */
-export async function listDescendants(tx: Tx, id: string): Promise<readonly string[]> {
+/** Tasks below this one that have neither ended nor been archived, nearest first; ended ones may stand between. */
+export async function listOpenDescendants(tx: Tx, id: string): Promise<readonly string[]> {
   const rows = await tx.query<{ id: string }>(
-    `WITH RECURSIVE below(id, hops, created_at) AS (
-       SELECT id, 1, created_at FROM task WHERE parent_id = $1
-       UNION ALL SELECT t.id, b.hops + 1, t.created_at FROM task t JOIN below b ON t.parent_id = b.id)
-     SELECT id FROM below ORDER BY hops, created_at, id`,
+    `WITH RECURSIVE below(id, hops) AS (
+       SELECT id, 1 FROM task WHERE parent_id = $1
+       UNION ALL SELECT t.id, b.hops + 1 FROM task t JOIN below b ON t.parent_id = b.id)
+     SELECT t.id FROM below JOIN task t ON t.id = below.id
+     WHERE t.archived_at IS NULL AND t.state NOT IN ('completed', 'failed', 'cancelled') ORDER BY below.hops, t.created_at, t.id`,
     [id],
   );
+  return rows.map((row) => row.id);
+}
+
+/** Direct children of the tasks. */
+export async function listChildIds(tx: Tx, ids: readonly string[]): Promise<readonly string[]> {
+  const rows = await tx.query<{ id: string }>('SELECT id FROM task WHERE parent_id = ANY($1::uuid[]) ORDER BY created_at, id', [ids]);
   return rows.map((row) => row.id);
 }
 
