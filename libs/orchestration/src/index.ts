@@ -5,6 +5,7 @@ export { MessageService } from './message.service.js';
 export type { Outcome } from './outcome.js';
 export { ProfileService, type ListProfiles } from './profile.service.js';
 export { QuestionService, type ListQuestions } from './question.service.js';
+export { createServices, type ServicesOptions } from './create-services.js';
 export type { Services } from './services.js';
 export { SessionService, type ListMessages, type SessionContract } from './session.service.js';
 export { TaskService, type ArchivedTask } from './task.service.js';
