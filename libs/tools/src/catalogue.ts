@@ -1,0 +1,103 @@
+/**
+ * The tool catalogue: one definition a tool, used by the loop and by MCP.
+ *
+ * C1  A contract's capabilities alone decide its tools (D1); nothing is looked up elsewhere.
+ * C2  Every tool passes the guard of a turn that asked (A16).
+ */
+import type { ToolDefinition } from '@echelon/agent-loop';
+import type { Capability, Contract } from '@echelon/domain';
+import { refuse } from '@echelon/domain';
+import type { z } from 'zod';
+import { answerQuestionTool } from './answer-question.tool.js';
+import { archiveTaskTool } from './archive-task.tool.js';
+import { askParentQuestionTool } from './ask-parent-question.tool.js';
+import { askUserQuestionTool } from './ask-user-question.tool.js';
+import { createTaskTool } from './create-task.tool.js';
+import { getTaskConversationTool } from './get-task-conversation.tool.js';
+import { getTaskTool } from './get-task.tool.js';
+import { listAgentsTool } from './list-agents.tool.js';
+import { listPendingQuestionsTool } from './list-pending-questions.tool.js';
+import { listRelatedTasksTool } from './list-related-tasks.tool.js';
+import { listTaskSessionsTool } from './list-task-sessions.tool.js';
+import { listTasksTool } from './list-tasks.tool.js';
+import { messageTaskTool } from './message-task.tool.js';
+import { OFFERED_TOOLS } from './offered-tools.js';
+import { stepCompleteTool } from './step-complete.tool.js';
+import { stopTaskTool } from './stop-task.tool.js';
+import type { AgentToolContext, ToolContext } from './tool-context.js';
+import { refused } from './tool-result.js';
+import type { ToolServices } from './tool-services.js';
+import { guardTurn } from './turn-guard.js';
+import { updateTaskTool } from './update-task.tool.js';
+
+export interface CatalogueTool extends ToolDefinition<z.ZodType, ToolContext> {
+  /** Shape of the structured result, where it is declared to clients. */
+  readonly output?: z.ZodType;
+}
+
+export interface ToolCatalogue {
+  /** Exactly the tools that a contract offers, in the order in which models see them. */
+  toolsFor(contract: Contract): readonly CatalogueTool[];
+  /** A tool by its name, offered or not: a question tool out of its contract answers with its typed refusal (D3). */
+  find(name: string): CatalogueTool | null;
+}
+
+export interface ToolCatalogueOptions {
+  readonly services: ToolServices;
+  /** Tools of the task's folder, for a process that has it. */
+  readonly workspaceTools?: readonly ToolDefinition<z.ZodType, AgentToolContext>[];
+}
+
+/** Builds the catalogue. Throws when two tools have one name or a capability offers a tool that does not exist. */
+export function createToolCatalogue({ services, workspaceTools = [] }: ToolCatalogueOptions): ToolCatalogue {
+  const tools = [...serviceTools(services), ...workspaceTools.map(inTaskFolder)].map((tool) => guardTurn(tool, services));
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  if (byName.size !== tools.length) throw new Error('two tools have the same name');
+  const namesOf = (capability: Capability): readonly string[] =>
+    capability === 'workspace' ? workspaceTools.map(({ name }) => name) : OFFERED_TOOLS[capability];
+  const get = (name: string): CatalogueTool => {
+    const tool = byName.get(name);
+    if (!tool) throw new Error(`no tool is named ${name}`);
+    return tool;
+  };
+  return {
+    toolsFor: ({ capabilities }) => [...new Set(capabilities.flatMap(namesOf))].map(get),
+    find: (name) => byName.get(name) ?? null,
+  };
+}
+
+function serviceTools(services: ToolServices): readonly CatalogueTool[] {
+  return [
+    createTaskTool(services),
+    listTasksTool(services),
+    listRelatedTasksTool(services),
+    getTaskTool(services),
+    updateTaskTool(services),
+    messageTaskTool(services),
+    stopTaskTool(services),
+    archiveTaskTool(services),
+    getTaskConversationTool(services),
+    listTaskSessionsTool(services),
+    listAgentsTool(services),
+    stepCompleteTool(services),
+    askUserQuestionTool(services),
+    askParentQuestionTool(services),
+    listPendingQuestionsTool(services),
+    answerQuestionTool(services),
+  ];
+}
+
+/** Runs a workspace tool only for an agent whose task's folder this process has. */
+function inTaskFolder(tool: ToolDefinition<z.ZodType, AgentToolContext>): CatalogueTool {
+  return {
+    ...tool,
+    execute: async (input, execution) => {
+      const { context } = execution;
+      return hasFolder(context) ? tool.execute(input, { ...execution, context }) : refused(refuse('TOOL_NOT_OFFERED'));
+    },
+  };
+}
+
+function hasFolder(context: ToolContext): context is AgentToolContext {
+  return context.actor.kind === 'agent' && context.workspace !== undefined;
+}

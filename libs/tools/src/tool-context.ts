@@ -1,0 +1,31 @@
+/** For whom a tool of the catalogue runs, and how its call is known. */
+import type { ToolExecution } from '@echelon/agent-loop';
+import { refuse, type Refusal } from '@echelon/domain';
+import type { Actor, AgentActor } from '@echelon/orchestration';
+
+/** The loop can park a call whose result comes later; over MCP every call returns at once. */
+export type ToolSurface = 'loop' | 'mcp';
+
+export interface ToolContext {
+  readonly actor: Actor;
+  readonly surface: ToolSurface;
+  /** The task's folder; absent over MCP, where nobody has it. */
+  readonly workspace?: { readonly root: string };
+}
+
+/** The context of an agent's call in its task's folder: what workspace tools run with. */
+export interface AgentToolContext extends ToolContext {
+  readonly actor: AgentActor;
+  readonly workspace: { readonly root: string };
+}
+
+/** Who calls, with the id of this call where the surface gives it one that a retry would carry again (K16). */
+export function callerOf({ context: { actor, surface }, callId }: ToolExecution<ToolContext>): Actor {
+  return actor.kind === 'agent' && surface === 'loop' ? { ...actor, callId } : actor;
+}
+
+/** The calling agent; a token that belongs to no session is refused. */
+export function agentOf(execution: ToolExecution<ToolContext>): AgentActor | Refusal {
+  const actor = callerOf(execution);
+  return actor.kind === 'agent' ? actor : refuse('FORBIDDEN', { needs: 'a session token' });
+}
