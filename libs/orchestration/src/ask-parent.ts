@@ -104,7 +104,7 @@ async function returnExisting(unit: Unit, { turn }: Asking, question: QuestionRo
 
 async function storeQuestion(
   unit: Unit,
-  asking: Asking & { readonly parent: TaskRow | null },
+  asking: Asking,
   asked: Asked & { readonly key: string; readonly parentSessionId: string },
 ): Promise<AskedParent> {
   const { task, parent, session, turn } = asking;
@@ -142,6 +142,7 @@ async function storeQuestion(
     } satisfies QuestionRow['metadata'],
   });
   if (turn) await markAsked(unit, turn.id, id);
+  await notifyOfPause(unit, asking, parent, { questionId: id, sessionId: asked.parentSessionId });
   await refreshWork(unit, session.id);
   await unit.tell({
     workspaceId: task.workspace_id,
@@ -151,6 +152,23 @@ async function storeQuestion(
     data: { question_id: id, parent_task_id: parent.id, parent_session_id: asked.parentSessionId },
   });
   return { question_id: id, parent_task_id: parent.id, status: 'waiting_for_parent' };
+}
+
+/** A parent whose queue is paused starts on resume only: operators are told at once (A8). */
+async function notifyOfPause(
+  unit: Unit,
+  { task, parentSessions }: Asking,
+  parent: TaskRow,
+  asked: { readonly questionId: string; readonly sessionId: string },
+): Promise<void> {
+  if (parentSessions.find(({ id }) => id === asked.sessionId)?.auto_run !== false) return;
+  await unit.tell({
+    workspaceId: parent.workspace_id,
+    type: 'operator.notified',
+    taskId: parent.id,
+    sessionId: asked.sessionId,
+    data: { reason: 'question_to_paused_parent', question_id: asked.questionId, child_task_id: task.id },
+  });
 }
 
 function textForParent(

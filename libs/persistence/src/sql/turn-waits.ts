@@ -15,7 +15,7 @@ export async function cancelTurnWaits(tx: Tx, turnId: string): Promise<void> {
   );
 }
 
-/** A call that was settled here; its result is still to be told to the conversation. */
+/** A call that was settled here, outside any subagent; its result is still to be told to the conversation. */
 export interface SettledTurnCall {
   readonly call_id: string;
   readonly name: string;
@@ -26,10 +26,11 @@ export interface SettledTurnCall {
 /** Settles calls and requests of a turn that has no runner any more: what had begun is unknown, the rest was not executed (T2, K17). */
 export function settleTurnCalls(tx: Tx, turnId: string): Promise<readonly SettledTurnCall[]> {
   return tx.query<SettledTurnCall>(
-    `WITH requests AS (UPDATE model_request SET state = 'abandoned', settled_at = now() WHERE turn_id = $1 AND state = 'prepared')
-     UPDATE tool_call SET state = CASE state WHEN 'intent' THEN 'unknown' ELSE 'not_executed' END,
-       result = CASE state WHEN 'intent' THEN $3 ELSE $2 END, is_error = true, settled_at = now()
-     WHERE turn_id = $1 AND state IN ('requested', 'intent') RETURNING call_id, name, state, result`,
+    `WITH requests AS (UPDATE model_request SET state = 'abandoned', settled_at = now() WHERE turn_id = $1 AND state = 'prepared'),
+     settled AS (UPDATE tool_call SET state = CASE state WHEN 'intent' THEN 'unknown' ELSE 'not_executed' END,
+         result = CASE state WHEN 'intent' THEN $3 ELSE $2 END, is_error = true, settled_at = now()
+       WHERE turn_id = $1 AND state IN ('requested', 'intent') RETURNING *)
+     SELECT call_id, name, state, result FROM settled WHERE thread_id IS NULL ORDER BY round, "index"`,
     [turnId, NOT_EXECUTED, UNKNOWN],
   );
 }

@@ -1,0 +1,248 @@
+/** A database of one spec's own, the services of orchestration on it, and tasks made with the statements that the product uses. */
+import { DEFAULT_LIMITS, isRefusal, type Limits, type RuntimeKind, type SessionKind, type TaskState } from '@echelon/domain';
+import {
+  countChildIn,
+  createPool,
+  Database,
+  findSession,
+  findTask,
+  insertPrimarySession,
+  insertTask,
+  newId,
+  type Tx,
+  type QueueEntryRow,
+  type SessionRow,
+  type TaskRow,
+} from '@echelon/persistence';
+import { createTestDatabase } from '@echelon/testkit';
+import type { AgentActor, OperatorActor } from '../../libs/orchestration/src/actor.js';
+import { claimTurn, type ClaimedTurn } from '../../libs/orchestration/src/claim.js';
+import { MessageService } from '../../libs/orchestration/src/message.service.js';
+import { QuestionService } from '../../libs/orchestration/src/question.service.js';
+import { settle, type Settled } from '../../libs/orchestration/src/settle.js';
+import { TurnService } from '../../libs/orchestration/src/turn.service.js';
+import { enqueue } from '../../libs/orchestration/src/session-queue.js';
+import { type CommitListener, Transactions, type Unit } from '../../libs/orchestration/src/unit-of-work.js';
+
+const HOLDER = { owner: 'spec', presence: null, leaseMs: 600_000 };
+
+export interface TaskOptions {
+  readonly parent?: TestTask | null;
+  readonly autopilot?: boolean;
+  readonly state?: TaskState;
+  readonly title?: string;
+  readonly runtime?: RuntimeKind;
+}
+
+export interface TestServices {
+  readonly questions: QuestionService;
+  readonly messages: MessageService;
+  readonly turns: TurnService;
+}
+
+export interface TestTask {
+  readonly id: string;
+  readonly sessionId: string;
+}
+
+export class World {
+  /** Sessions that committed transactions announced, in order. */
+  readonly announced: string[] = [];
+  readonly transactions: Transactions;
+  readonly services: TestServices;
+  readonly operator: OperatorActor = { kind: 'operator', tokenId: newId(), operatorId: newId(), name: 'Ada' };
+
+  private constructor(
+    readonly database: Database,
+    private readonly place: { readonly workspaceId: string; readonly profileId: string },
+    private readonly limits: Limits,
+    private readonly drop: () => Promise<void>,
+  ) {
+    this.transactions = this.#transactionsOn(database);
+    this.services = this.#servicesOn(database);
+  }
+
+  /** Opens a database with one workspace; `limits` override the defaults. */
+  static async open(limits: Partial<Limits> = {}): Promise<World> {
+    const test = await createTestDatabase();
+    const database = new Database(createPool(test.url, { max: 16 }));
+    const drop = async () => {
+      await database.close();
+      await test.drop();
+    };
+    return new World(database, await insertWorkspaceAndProfile(database), { ...DEFAULT_LIMITS, ...limits }, drop);
+  }
+
+  /** The same services, as a process that was started anew has them. */
+  restarted(): TestServices {
+    return this.#servicesOn(this.database);
+  }
+
+  /** The same services on a database whose n-th statement of a transaction fails. */
+  failingAt(statement: number): TestServices {
+    return this.#servicesOn(new FailingDatabase(this.database, statement));
+  }
+
+  #transactionsOn(database: Pick<Database, 'transaction'>): Transactions {
+    const committed: CommitListener['committed'] = ({ wakes }) => this.announced.push(...wakes.map(({ session_id }) => session_id));
+    return new Transactions(database as Database, { committed });
+  }
+
+  #servicesOn(database: Pick<Database, 'transaction'>): TestServices {
+    const transactions = this.#transactionsOn(database);
+    return {
+      questions: new QuestionService(this.database, transactions, this.limits),
+      messages: new MessageService(this.database, transactions, this.limits),
+      turns: new TurnService(this.database, transactions, this.limits),
+    };
+  }
+
+  get workspaceId(): string {
+    return this.place.workspaceId;
+  }
+
+  close(): Promise<void> {
+    return this.drop();
+  }
+
+  /** A task with its primary session, as creation leaves them; its first prompt is not queued. */
+  async task(options: TaskOptions = {}): Promise<TestTask> {
+    const { parent = null, autopilot = false, state = 'ready', title = 'A task', runtime = 'loop' } = options;
+    return this.transactions.run(async (unit) => {
+      const id = newId();
+      const above = parent && (await findTask(unit, parent.id));
+      await insertTask(unit, {
+        id,
+        workspaceId: this.workspaceId,
+        parentId: parent?.id ?? null,
+        depth: above ? above.depth + 1 : 0,
+        title,
+        titleSource: 'manual',
+        prompt: 'Do it.',
+        autopilot,
+        state,
+        profileId: this.place.profileId,
+        workspaceMode: 'new_workspace',
+        folder: id,
+        startWhenUnblocked: true,
+        createdBySessionId: null,
+        idempotency: null,
+      });
+      if (parent) await countChildIn(unit, parent.id);
+      const session = await insertPrimarySession(unit, {
+        workspaceId: this.workspaceId,
+        taskId: id,
+        runtime,
+        profileId: this.place.profileId,
+      });
+      return { id, sessionId: session.id };
+    });
+  }
+
+  /** Another session of a task, newer than those it has. */
+  async session(task: TestTask, options: { readonly kind?: SessionKind; readonly runtime?: RuntimeKind } = {}): Promise<string> {
+    const id = newId();
+    await this.database.query(
+      `INSERT INTO session (id, workspace_id, task_id, kind, runtime, profile_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp())`,
+      [id, this.workspaceId, task.id, options.kind ?? 'task', options.runtime ?? 'loop', this.place.profileId],
+    );
+    return id;
+  }
+
+  agent(task: TestTask, options: { readonly sessionId?: string; readonly turnId?: string; readonly callId?: string } = {}): AgentActor {
+    const { sessionId = task.sessionId, turnId = null, callId = null } = options;
+    return { kind: 'agent', workspaceId: this.workspaceId, taskId: task.id, sessionId, turnId, callId };
+  }
+
+  /** Puts an ordinary prompt into the session's queue. */
+  async prompt(sessionId: string, text = 'Go on.'): Promise<QueueEntryRow> {
+    return this.transactions.run((unit) => enqueue(unit, { sessionId, rank: 3, kind: 'prompt', text, senderKind: 'operator' }));
+  }
+
+  /** Claims the session's next work; fails where it has none. */
+  async claim(sessionId: string): Promise<ClaimedTurn> {
+    const claimed = await claimTurn(this.transactions, sessionId, HOLDER);
+    if (!claimed) throw new Error(`session ${sessionId} has nothing to claim`);
+    return claimed;
+  }
+
+  /** Claims the session's next work, or gives null. */
+  tryClaim(sessionId: string): Promise<ClaimedTurn | null> {
+    return claimTurn(this.transactions, sessionId, HOLDER);
+  }
+
+  /** A turn of the session, opened by an ordinary prompt. */
+  async openTurn(sessionId: string): Promise<ClaimedTurn> {
+    await this.prompt(sessionId);
+    return this.claim(sessionId);
+  }
+
+  /** Ends a claimed turn as the runner does when the model has finished. */
+  endTurn(claimed: ClaimedTurn): Promise<Settled> {
+    const report = { stop: { reason: 'completed' }, record: () => Promise.resolve() };
+    return settle(this.transactions, claimed, report as Parameters<typeof settle>[2], { yieldToOthers: true });
+  }
+
+  run<T>(work: (unit: Unit) => Promise<T>): Promise<T> {
+    return this.transactions.run(work);
+  }
+
+  async rows<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return this.database.query<Row>(sql, values);
+  }
+
+  entries(sessionId: string): Promise<readonly QueueEntryRow[]> {
+    return this.rows<QueueEntryRow>('SELECT * FROM queue_entry WHERE session_id = $1 ORDER BY "order"', [sessionId]);
+  }
+
+  async sessionRow(id: string): Promise<SessionRow> {
+    return present(await findSession(this.database, id));
+  }
+
+  async taskRow(id: string): Promise<TaskRow> {
+    return present(await findTask(this.database, id));
+  }
+}
+
+/** Postgres as it is, except that one statement of a transaction does not get through. */
+class FailingDatabase {
+  constructor(
+    private readonly database: Database,
+    private readonly statement: number,
+  ) {}
+
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    let seen = 0;
+    return this.database.transaction((tx) =>
+      work({
+        query: (text, values) => {
+          if (++seen === this.statement) throw new InjectedFailure();
+          return tx.query(text, values);
+        },
+      }),
+    );
+  }
+}
+
+export class InjectedFailure extends Error {}
+
+/** The value, or a failure that names the refusal. */
+export function accepted<T extends object>(outcome: T): Exclude<T, { readonly refused: true }> {
+  if (isRefusal(outcome)) throw new Error(`refused: ${outcome.code} ${JSON.stringify(outcome.details)}`);
+  return outcome as Exclude<T, { readonly refused: true }>;
+}
+
+function present<T>(value: T | null): T {
+  if (value === null) throw new Error('no such row');
+  return value;
+}
+
+async function insertWorkspaceAndProfile(database: Database): Promise<{ readonly workspaceId: string; readonly profileId: string }> {
+  const [workspaceId, profileId] = [newId(), newId()];
+  await database.query('INSERT INTO workspace (id, name) VALUES ($1, $2)', [workspaceId, `Workspace ${workspaceId}`]);
+  await database.query(
+    `INSERT INTO agent_profile (id, workspace_id, name, runtime, provider, model) VALUES ($1, $2, 'Default', 'loop', 'scripted', 'scripted')`,
+    [profileId, workspaceId],
+  );
+  return { workspaceId, profileId };
+}
