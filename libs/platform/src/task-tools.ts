@@ -1,15 +1,13 @@
 /** The workspace tools of a worker: confined to task folders, with the process of each command stored in its call's row (K21). */
 import path from 'node:path';
 import { type Database, storeCallProcess } from '@echelon/persistence';
-import type { ToolContext } from '@echelon/tools';
+import type { AgentToolContext } from '@echelon/tools';
 import { createWorkspaceTools } from '@echelon/workspace-tools';
 import type { Config } from './config.js';
 
 export function createTaskTools(config: Config, database: Database) {
-  return createWorkspaceTools<ToolContext>({
+  return createWorkspaceTools<AgentToolContext>({
     command: { hiddenFolders: [path.join(config.dataDir, 'postgres'), path.join(config.dataDir, 'keys')] },
-    onCommandStarted: async ({ callId, context, process }) => {
-      if (context.actor.kind === 'agent') await storeCallProcess(database, context.actor.sessionId, callId, process);
-    },
+    onCommandStarted: ({ callId, context, process }) => storeCallProcess(database, context.actor.sessionId, callId, process),
   });
 }
