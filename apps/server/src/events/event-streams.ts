@@ -1,0 +1,44 @@
+import type { Request, Response } from 'express';
+import type { Gate } from '../http/gate.js';
+import type { Metrics } from '../metrics.js';
+import type { EventHub, JoinOptions } from './event-hub.js';
+import { EventStream } from './event-stream.js';
+
+/** How often a stream's token is looked at again: a revoked token reads no further. */
+const RECHECK_MS = 60_000;
+
+/** Opens responses as event streams and keeps them joined to the hub until either side ends. */
+export class EventStreams {
+  constructor(
+    private readonly hub: EventHub,
+    private readonly gate: Gate,
+    private readonly metrics: Metrics,
+    private readonly maxBacklogBytes: number,
+  ) {}
+
+  async open(request: Request, response: Response, options: JoinOptions): Promise<void> {
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-cache, no-transform',
+      'X-Accel-Buffering': 'no',
+    });
+    response.flushHeaders();
+    const stream = new EventStream(response, options, this.maxBacklogBytes);
+    const recheck = setInterval(() => void this.#recheck(request, stream), RECHECK_MS);
+    response.once('close', () => {
+      clearInterval(recheck);
+      this.hub.leave(stream);
+      this.metrics.eventStreams.set(this.hub.size);
+    });
+    await this.hub.join(stream, options);
+    this.metrics.eventStreams.set(this.hub.size);
+  }
+
+  async #recheck(request: Request, stream: EventStream): Promise<void> {
+    try {
+      if (!(await this.gate.stillStands(request))) stream.end();
+    } catch {
+      stream.end();
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The MCP server of one request. Which tools it has, the token decides: nothing of the connection is kept.
+ *
+ * M1  The list and the calls read one contract, derived from the rows as they are now (D1).
+ * M2  A question tool that is not offered answers with its typed refusal; any other name is unknown (D3).
+ */
+import { type Contract, EXTERNAL_CONTRACT, isRefusal } from '@echelon/domain';
+import type { Actor, Services } from '@echelon/orchestration';
+import type { CatalogueTool, ToolCatalogue } from '@echelon/tools';
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import type { Metrics } from '../metrics.js';
+import { type CallRequest, callTool, refusalResult, type ToolResult } from './tool-call.js';
+import { toListedTool } from './tool-listing.js';
+
+const SERVER = { name: 'echelon', title: 'Echelon', version: '0.1.0' };
+const QUESTION_TOOLS = new Set(['ask_parent_question_kandev', 'ask_user_question_kandev']);
+const CALL_ID_KEYS = ['claudecode/toolUseId', 'callId'];
+const MAX_CALL_ID = 512;
+
+export interface McpSurface {
+  readonly services: Services;
+  readonly tools: ToolCatalogue;
+  readonly metrics: Metrics;
+  /** Aborts when this process closes. */
+  readonly closing: AbortSignal;
+}
+
+/** Builds the server for a caller; throws when its session is gone between authentication and here. */
+export async function createMcpServer(surface: McpSurface, actor: Actor): Promise<Server> {
+  const offered = surface.tools.toolsFor(await contractOf(surface.services, actor));
+  const server = new Server(SERVER, { capabilities: { tools: {} }, instructions: instructionsFor(actor) });
+  server.setRequestHandler('tools/list', () => ({ tools: offered.map(toListedTool) }));
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const tool = offered.find(({ name }) => name === params.name);
+    const call = { actor, arguments: params.arguments, callId: callIdOf(context.mcpReq._meta), signal: signalOf(surface, context) };
+    const result = tool ? await callTool({ ...call, tool }) : await refuseCall(surface.tools, params.name, call);
+    surface.metrics.mcpCalls.inc({ tool: params.name, result: result.isError ? 'error' : 'ok' });
+    return toCallResult(result, tool);
+  });
+  return server;
+}
+
+async function contractOf(services: Services, actor: Actor): Promise<Contract> {
+  if (actor.kind === 'operator') return EXTERNAL_CONTRACT;
+  const derived = await services.sessions.contract(actor.sessionId);
+  if (isRefusal(derived)) throw new Error(`the session of a valid token has no contract: ${derived.code}`);
+  return withoutWorkspace(derived.contract);
+}
+
+/** Workspace tools belong to the worker that has the task's folder; over MCP nobody has it. */
+function withoutWorkspace(contract: Contract): Contract {
+  return { ...contract, capabilities: contract.capabilities.filter((capability) => capability !== 'workspace') };
+}
+
+function signalOf({ closing }: McpSurface, { mcpReq }: ServerContext): AbortSignal {
+  return AbortSignal.any([mcpReq.signal, closing]);
+}
+
+/** What a tool answers that is not offered (M2). */
+async function refuseCall(tools: ToolCatalogue, name: string, call: Omit<CallRequest, 'tool'>): Promise<ToolResult> {
+  if (!QUESTION_TOOLS.has(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown tool: list the tools again');
+  const known = call.actor.kind === 'agent' ? tools.find(name) : null;
+  const refusal = known && (await callTool({ ...call, tool: known }));
+  return refusal?.isError && refusal.structured?.['error'] !== 'INVALID_INPUT' ? refusal : refusalResult('TOOL_NOT_OFFERED', name);
+}
+
+function callIdOf(meta: Readonly<Record<string, unknown>> | undefined): string | null {
+  const id = CALL_ID_KEYS.map((key) => meta?.[key]).find((value) => typeof value === 'string' && value !== '');
+  return typeof id === 'string' ? id.slice(0, MAX_CALL_ID) : null;
+}
+
+/** Clients hold a structured result to the declared schema, an error's too: there the text says it all. */
+function toCallResult({ text, isError, structured }: ToolResult, tool: CatalogueTool | undefined): CallToolResult {
+  const shown = structured !== undefined && !(isError && tool?.output);
+  return { content: [{ type: 'text', text }], isError, ...(shown ? { structuredContent: { ...structured } } : {}) };
+}
+
+function instructionsFor(actor: Actor): string {
+  return actor.kind === 'agent'
+    ? 'Tools of your Echelon task. They act for your task only; ids are exact: copy them.'
+    : 'Create and follow Echelon tasks, and answer the questions that wait for an operator.';
+}
