@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import type { ToolResult } from '@echelon/agent-loop';
 import { waitFor } from '@echelon/testkit';
 import { findCommand, type CommandProcess } from './command-process.js';
 import { describeSandbox, type SandboxChoice } from './sandbox.js';
@@ -20,9 +21,10 @@ afterEach(async () => {
 /** A task folder whose commands are recorded as orchestration records them. */
 async function createCommandWorkspace(
   sandbox: SandboxChoice,
+  graceMs = 300,
 ): Promise<TestWorkspace & { readonly started: CommandStarted<WorkspaceContext>[] }> {
   const started: CommandStarted<WorkspaceContext>[] = [];
-  const workspace = await createTestWorkspace({ command: { sandbox, graceMs: 300 }, onCommandStarted: (each) => void started.push(each) });
+  const workspace = await createTestWorkspace({ command: { sandbox, graceMs }, onCommandStarted: (each) => void started.push(each) });
   open.push(workspace);
   return { ...workspace, started };
 }
@@ -40,6 +42,11 @@ async function environments(): Promise<string[]> {
 /** Nothing of the command's group and nothing that it started is left. */
 async function isGone(command: CommandProcess): Promise<boolean> {
   return findCommand(command) === 'released' && !(await environments()).some((environment) => environment.includes(command.id));
+}
+
+async function abortOnOutput(workspace: TestWorkspace, command: string): Promise<ToolResult> {
+  const cancel = new AbortController();
+  return await workspace.call('run_command', { command }, { signal: cancel.signal, report: () => cancel.abort() });
 }
 
 function firstCommand(workspace: { readonly started: readonly CommandStarted<WorkspaceContext>[] }): CommandProcess {
@@ -139,32 +146,30 @@ describe.each(sandboxes)('run_command (sandbox: %s)', (sandbox) => {
     expect(await isGone(firstCommand(workspace))).toBe(true);
   });
 
-  test('the time limit ends the whole group, also what ignores SIGTERM, and is an error result with the output so far', async () => {
+  test('the time limit is an error result and leaves nothing running', async () => {
     const workspace = await createCommandWorkspace(sandbox);
-    const command = `trap '' TERM; echo begun; sleep 1000 & (trap '' TERM; sleep 1001) & sleep 1002; sleep 1003`;
-    const result = await workspace.call('run_command', { command, timeout_seconds: 1 });
-    expect(result.text).toBe('begun\n[stopped after the time limit of 1 s; it may have done a part of its work]');
+    const result = await workspace.call('run_command', { command: 'sleep 1000', timeout_seconds: 1 });
+    expect(result.text).toContain('\n[stopped after the time limit of 1 s; it may have done a part of its work]');
     expect(result).toMatchObject({ isError: true, structured: { stopped: 'timed_out' } });
     expect(await isGone(firstCommand(workspace))).toBe(true);
   });
 
-  test('a command may end in its own way after SIGTERM', async () => {
+  test('an abort ends the whole group, also what ignores SIGTERM, and keeps the output so far', async () => {
     const workspace = await createCommandWorkspace(sandbox);
-    const command = `trap 'echo tidied; exit 0' TERM; while :; do sleep 0.02; done`;
-    expect((await workspace.call('run_command', { command, timeout_seconds: 1 })).text).toContain('tidied\n[stopped after the time limit');
-  });
-
-  test('an abort ends the whole group', async () => {
-    const workspace = await createCommandWorkspace(sandbox);
-    const cancel = new AbortController();
-    const reportBegun = (): void => cancel.abort();
-    const result = await workspace.call(
-      'run_command',
-      { command: 'sleep 1000 & echo begun; sleep 1001' },
-      { signal: cancel.signal, report: reportBegun },
+    const result = await abortOnOutput(
+      workspace,
+      `trap '' TERM; sleep 1000 & (trap '' TERM; sleep 1001) & echo begun; sleep 1002; sleep 1003`,
     );
+    expect(result.text).toBe('begun\n[cancelled; it may have done a part of its work]');
     expect(result).toMatchObject({ isError: true, structured: { stopped: 'cancelled' } });
     expect(await isGone(firstCommand(workspace))).toBe(true);
+  });
+
+  test('a command may end in its own way after SIGTERM', async () => {
+    const workspace = await createCommandWorkspace(sandbox, 20_000);
+    const result = await abortOnOutput(workspace, `trap 'echo tidied; exit 0' TERM; echo begun; while :; do sleep 0.02; done`);
+    expect(result.text).toContain('tidied\n');
+    expect(result).toMatchObject({ isError: true, structured: { stopped: 'cancelled' } });
   });
 
   test('background processes end with the command, also those that left its group', async () => {

@@ -38,7 +38,10 @@ const PRIVATE_FOLDERS = ['/tmp', '/dev/shm'];
 const STAGES = ['/mnt', '/media', '/srv', '/opt', '/home', '/var'];
 const PROBE_TIMEOUT_MS = 5_000;
 
-/** Arguments: stage, root, working folder, shell, command; then folders to empty, `--`, pairs of options and mount. */
+/**
+ * Its last shell stays as process 1 and is silenced, so that it does not comment on the command's death.
+ * Arguments: stage, root, working folder, shell, command; then folders to empty, `--`, pairs of options and mount.
+ */
 const SETUP_SCRIPT = `
 set -e
 stage=$1 root=$2 cwd=$3 shell=$4 command=$5
@@ -53,7 +56,8 @@ while [ $emptied -gt 0 ]; do eval "folder=\\$emptied_$emptied"; mount -n -t tmpf
 mount -n --move "$stage" "$root"
 cd "$cwd"
 set +e
-unshare --user --map-current-user --mount -- "$shell" -c "$command"
+exec 4>&2 2>/dev/null
+unshare --user --map-current-user --mount -- "$shell" -c "$command" 2>&4 4>&-
 exit $?
 `;
 

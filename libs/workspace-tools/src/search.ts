@@ -40,7 +40,7 @@ export interface SearchResult {
   readonly end: 'complete' | 'limit' | 'timed_out';
 }
 
-/** Searches until done, `timeoutMs` or an abort (which rejects); what was found until a time-out is kept. */
+/** Searches until done, until `timeoutMs` after the thread's start, or until an abort, which rejects; what was found until a time-out is kept. */
 export async function runSearch(
   job: SearchJob,
   limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -50,8 +50,9 @@ export async function runSearch(
   const worker = new Worker(new URL(`./search.worker${extname(import.meta.url)}`, import.meta.url), { workerData: job, env: {} });
   const { promise, resolve, reject } = Promise.withResolvers<SearchResult['end']>();
   const cancel = (): void => reject(limits.signal.reason);
-  const timer = setTimeout(() => resolve('timed_out'), limits.timeoutMs);
+  let timer: NodeJS.Timeout | undefined;
   limits.signal.addEventListener('abort', cancel, { once: true });
+  worker.on('online', () => (timer = setTimeout(() => resolve('timed_out'), limits.timeoutMs)));
   worker.on('error', reject);
   worker.on('message', (message: SearchMessage) => {
     if (message.type === 'found') files.push(message.file);
