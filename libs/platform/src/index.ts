@@ -1,2 +1,4 @@
 export { ConfigError, VARIABLES, readConfig, type Config } from './config.js';
+export { prepareFirstStart, readOperatorToken, type FirstStart } from './first-start.js';
 export { createPlatform, type Platform, type PlatformOptions } from './platform.js';
+export { stopSignal, untilAborted } from './stop-signal.js';

@@ -1,0 +1,36 @@
+/** Puts the HTTP server in front of a platform, with what it stands on as its readiness. */
+import type { Platform } from '@echelon/platform';
+import type { Health } from './health.js';
+import { createMetrics } from './metrics.js';
+import { createServer, type Server } from './server.js';
+
+/** Creates the server of a platform; nothing listens yet. */
+export function createPlatformServer(platform: Platform): Promise<Server> {
+  const { services, catalogue, log, config } = platform;
+  return createServer({
+    services,
+    tools: catalogue,
+    logger: log,
+    metrics: createMetrics(),
+    health: () => readHealth(platform),
+    config: { allowedHosts: config.allowedHosts },
+  });
+}
+
+/** The database must answer, and a worker in this process must have fetched recently. A queue that is down delays work, and loses none. */
+async function readHealth({ database, queue, worker }: Platform): Promise<Health> {
+  const [answers, queueHealth] = await Promise.all([canQuery(database), queue.health()]);
+  const checks = {
+    database: { ok: answers },
+    queue: { ok: true, ...(queueHealth.reachable ? {} : { detail: queueHealth.reason }) },
+    ...(worker ? { worker: { ok: worker.fetchedRecently() || !queueHealth.reachable } } : {}),
+  };
+  return { ready: Object.values(checks).every((check) => check.ok), checks };
+}
+
+function canQuery(database: Platform['database']): Promise<boolean> {
+  return database.query('SELECT 1').then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,91 @@
+/** What a deployment needs before anyone can use it: an operator with a token, a workspace, and a profile where a provider is set up. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isRefusal } from '@echelon/domain';
+import { type ProviderName, providersFromEnv } from '@echelon/model-clients';
+import type { Actor, Outcome, Services } from '@echelon/orchestration';
+import type { Config } from './config.js';
+
+/** Models of the first profile; ECHELON_MODEL overrides them. */
+const FIRST_MODELS: Readonly<Record<ProviderName, string>> = {
+  openai: 'gpt-5',
+  anthropic: 'claude-sonnet-4-5',
+  compatible: 'default',
+  scripted: 'scripted-demo',
+};
+
+export interface FirstStart {
+  /** The operator's token, where this machine knows it. */
+  readonly token: string | null;
+  /** Provider of the default profile; `null` when none is set up. */
+  readonly provider: ProviderName | null;
+}
+
+/** File that holds the operator's token for commands on this machine. */
+export function tokenFile(config: Pick<Config, 'dataDir'>): string {
+  return path.join(config.dataDir, 'keys', 'operator-token');
+}
+
+/** The operator's token that this machine keeps, or `null`. */
+export function readOperatorToken(config: Pick<Config, 'dataDir' | 'env'>): string | null {
+  if (config.env.ECHELON_TOKEN) return config.env.ECHELON_TOKEN;
+  const file = tokenFile(config);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null;
+}
+
+/** Creates what is missing; every later start changes nothing. */
+export async function prepareFirstStart(config: Config, services: Services): Promise<FirstStart> {
+  const created = await services.tokens.bootstrapOperator('operator');
+  if (created) writeToken(config, created.secret);
+  const token = created?.secret ?? readOperatorToken(config);
+  const provider = chooseProvider(config);
+  const caller = token ? await services.tokens.authenticate(token) : null;
+  if (caller?.actor.kind === 'operator') await prepareWorkspace(caller.actor, { config, services, provider });
+  return { token: caller ? token : null, provider };
+}
+
+function writeToken(config: Config, secret: string): void {
+  const file = tokenFile(config);
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, `${secret}\n`, { mode: 0o600 });
+  chmodSync(file, 0o600);
+}
+
+function chooseProvider(config: Config): ProviderName | null {
+  const providers = providersFromEnv(config.env);
+  const order: readonly ProviderName[] = ['compatible', 'anthropic', 'openai', 'scripted'];
+  return order.find((name) => providers[name].unavailable === undefined) ?? null;
+}
+
+interface Preparation {
+  readonly config: Config;
+  readonly services: Services;
+  readonly provider: ProviderName | null;
+}
+
+async function prepareWorkspace(actor: Actor, { config, services, provider }: Preparation): Promise<void> {
+  const workspaces = expect(await services.workspaces.list(actor, { limit: 1 }));
+  const workspace = workspaces.items[0] ?? expect(await services.workspaces.create(actor, { name: 'default' }));
+  if (!provider) return;
+  const profiles = expect(await services.profiles.list(actor, { limit: 1, workspace_id: workspace.id }));
+  if (profiles.items.length > 0) return;
+  expect(
+    await services.profiles.create(actor, {
+      workspace_id: workspace.id,
+      name: 'default',
+      runtime: 'loop',
+      provider,
+      model: config.model ?? FIRST_MODELS[provider],
+      system_prompt: '',
+      max_output_tokens: null,
+      fallback_models: [],
+      budgets: {},
+      parent_question_timeout_seconds: null,
+    }),
+  );
+}
+
+function expect<T extends object>(outcome: Outcome<T>): T {
+  if (isRefusal(outcome)) throw new Error(`first start: ${outcome.code}`);
+  return outcome;
+}
