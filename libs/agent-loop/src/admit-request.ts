@@ -14,9 +14,9 @@ export async function admitRequest<Context>(run: LoopRun<Context>): Promise<Loop
 
 async function admitPrompt<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
   const { sendType, unsentResults } = run;
-  const hook = run.input.hooks?.promptSubmit;
-  if (hook === undefined || (run.rounds > 0 && unsentResults === null)) return null;
-  const verdict = await hook({ sendType, text: unsentResults === null ? lastText(run.history) : '' });
+  const { hooks } = run.input;
+  if (hooks?.promptSubmit === undefined || (run.rounds > 0 && unsentResults === null)) return null;
+  const verdict = await hooks.promptSubmit({ sendType, text: unsentResults === null ? lastText(run.history) : '' });
   if (verdict === null) return null;
   run.emit({ type: 'hook_message', hook: 'prompt_submit', text: verdict.block });
   return { reason: 'prompt_blocked', explanation: verdict.block };

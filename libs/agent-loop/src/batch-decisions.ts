@@ -49,10 +49,10 @@ function refuse<Context>(batch: Batch<Context>, slot: Slot<Context>, text: strin
 }
 
 async function runBeforeTool<Context>(batch: Batch<Context>, slot: Slot<Context>): Promise<void> {
-  const hook = batch.input.policies.hooks?.beforeTool;
+  const { hooks } = batch.input.policies;
   const planned = toPlanned(slot);
-  if (hook === undefined || planned === null) return;
-  const change = await hook(planned);
+  if (hooks?.beforeTool === undefined || planned === null) return;
+  const change = await hooks.beforeTool(planned);
   if (change === null) return;
   if ('deny' in change) settle(batch, slot, 'denied', change.deny);
   else accept(batch, slot, validateInput(planned.tool, change.input));
@@ -107,6 +107,7 @@ async function ask<Context>(batch: Batch<Context>, planned: PlannedCall<Context>
   const cancelled = Promise.withResolvers<null>();
   const cancel = (): void => cancelled.resolve(null);
   for (const source of [signal, toolSignal]) source.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted || toolSignal.aborted) cancel();
   try {
     return await Promise.race([answer, cancelled.promise]);
   } finally {

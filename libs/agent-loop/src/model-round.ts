@@ -57,6 +57,16 @@ export type ModelRoundResult =
   /** `partial` holds what had arrived, for people; calls never. */
   | { readonly stop: LoopStop; readonly partial: ModelResponse | null };
 
+/** One request of the round and what came back. */
+interface SentRequest {
+  readonly target: ModelTarget;
+  /** Completion tokens that were asked for. */
+  readonly limit: number | null;
+  readonly toolNames: Iterable<string>;
+  readonly attempt: Attempt;
+  readonly abandoned: readonly AbandonedAttempt[];
+}
+
 /** Runs one round. Never throws for a failing model; a prepared request that may not go out ends the round. */
 export async function runModelRound(input: ModelRoundInput): Promise<ModelRoundResult> {
   const abandoned: AbandonedAttempt[] = [];
@@ -68,9 +78,16 @@ export async function runModelRound(input: ModelRoundInput): Promise<ModelRoundR
     const prepared = await input.prepare({ target, attempt: state.attempt });
     if ('stop' in prepared) return { stop: prepared.stop, partial: null };
     const attempt = await send(input, target, prepared.request);
+    const sent: SentRequest = {
+      target,
+      limit: prepared.request.maxOutputTokens ?? null,
+      toolNames: namesOf(prepared.request),
+      attempt,
+      abandoned,
+    };
     const step = decideAttempt(attempt, state, facts);
-    if (step.do === 'respond') return { response: toResponse(input, target, prepared.request, attempt, abandoned), target: state.target };
-    if (step.do === 'stop') return { stop: step.stop, partial: abandon(input, target, attempt, step, abandoned) };
+    if (step.do === 'respond') return { response: toResponse(input, sent), target: state.target };
+    if (step.do === 'stop') return { stop: step.stop, partial: toPartial(input, sent, step.keepsPartial) };
     abandoned.push({ model: target.model, cause: step.cause, failure: step.failure, usage: attempt.collected.finish?.usage ?? null });
     const stop = await beforeNext(input, state, step, attempt);
     if (stop !== null) return { stop, partial: null };
@@ -113,39 +130,25 @@ function modelAt(input: ModelRoundInput, target: number): string {
 }
 
 /** The kept part of an attempt that ended the round; a handed-over or unanswered attempt keeps nothing. */
-function abandon(
-  input: ModelRoundInput,
-  target: ModelTarget,
-  attempt: Attempt,
-  step: Extract<AttemptStep, { do: 'stop' }>,
-  abandoned: readonly AbandonedAttempt[],
-): ModelResponse | null {
-  if (!attempt.collected.emitted) return null;
-  if (!step.keepsPartial) {
-    input.emit({ type: 'attempt_abandoned' });
-    return null;
-  }
-  return { ...describe(target, attempt, abandoned), message: attempt.collected.message([]), reason: 'interrupted', complete: false };
+function toPartial(input: ModelRoundInput, sent: SentRequest, keeps: boolean): ModelResponse | null {
+  const { collected } = sent.attempt;
+  if (!collected.emitted) return null;
+  if (keeps) return { ...describe(sent), message: collected.message([]), reason: 'interrupted', complete: false };
+  input.emit({ type: 'attempt_abandoned' });
+  return null;
 }
 
-function toResponse(
-  input: ModelRoundInput,
-  target: ModelTarget,
-  request: ModelRequest,
-  attempt: Attempt,
-  abandoned: readonly AbandonedAttempt[],
-): ModelResponse {
-  const { collected } = attempt;
-  const described = describe(target, attempt, abandoned);
-  if (attempt.end.end === 'cut') return { ...described, message: collected.message([]), reason: 'stop', complete: false };
-  const limit = request.maxOutputTokens ?? null;
-  const reason = judgeFinish(collected, limit, namesOf(request));
+function toResponse(input: ModelRoundInput, sent: SentRequest): ModelResponse {
+  const { collected, end } = sent.attempt;
+  const described = describe(sent);
+  if (end.end === 'cut') return { ...described, message: collected.message([]), reason: 'stop', complete: false };
+  const reason = judgeFinish(collected, sent.limit, sent.toolNames);
   if (!mayRunCalls(reason)) return { ...described, reason, message: collected.message([]) };
-  const calls = identify(input, target, attempt, limit);
+  const calls = identify(input, sent);
   return { ...described, reason, message: collected.message(calls), calls, withheldCalls: 0 };
 }
 
-function describe(target: ModelTarget, { collected }: Attempt, abandoned: readonly AbandonedAttempt[]): ModelResponse {
+function describe({ target, attempt: { collected }, abandoned }: SentRequest): ModelResponse {
   return {
     model: target.model,
     message: null,
@@ -160,7 +163,7 @@ function describe(target: ModelTarget, { collected }: Attempt, abandoned: readon
   };
 }
 
-function identify(input: ModelRoundInput, target: ModelTarget, { collected }: Attempt, limit: number | null): IdentifiedCall[] {
+function identify(input: ModelRoundInput, { target, limit, attempt: { collected } }: SentRequest): IdentifiedCall[] {
   const scheme = { ...input.turn, replaceIds: target.client.repeatsCallIds ?? false };
   const outputTokens = collected.finish?.usage.outputTokens ?? null;
   return input.ledger

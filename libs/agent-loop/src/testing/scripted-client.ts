@@ -2,7 +2,8 @@ import type { ModelClient, ModelEvent, ModelFailure, ModelMessage, ModelRequest,
 import { unifyFinishReason } from '../finish-reason.js';
 
 /** Ends a scripted stream without a word, or keeps it silent until its signal aborts, or runs code in the middle of it. */
-export type ScriptStep = ModelEvent | { readonly type: 'close' } | { readonly type: 'hang' } | { readonly type: 'do'; readonly run: () => unknown };
+export type ScriptStep =
+  ModelEvent | { readonly type: 'close' } | { readonly type: 'hang' } | { readonly type: 'do'; readonly run: () => unknown };
 export type Script = readonly ScriptStep[];
 
 export interface RecordedRequest extends Omit<ModelRequest, 'messages'> {

@@ -1,0 +1,153 @@
+import { describe, expect, test } from '@jest/globals';
+import type { LoopEvent } from './loop-events.js';
+import { MemoryJournal } from './testing/memory-journal.js';
+import { outline, play } from './testing/run.js';
+import { call, calls, says } from './testing/scripted-client.js';
+
+describe('the stop point', () => {
+  test('the stop hook is asked before the policies, in order, and each may go on [G2.12][G6.3][G8.29]', async () => {
+    const asked: string[] = [];
+    const once = (name: string) => {
+      let left = 1;
+      return () => (asked.push(name), Promise.resolve(left-- > 0 ? name : null));
+    };
+    const [hook, first, second] = [once('hook'), once('first'), once('second')];
+    const policy = (name: string, decide: () => Promise<string | null>) => ({
+      name,
+      decide: async () => wish(await decide()),
+    });
+    const run = await play([says('1'), says('2'), says('3'), says('4')], {
+      hooks: { stop: async () => blocked(await hook()) },
+      stopPolicies: [policy('first', first), policy('second', second)],
+    });
+    expect(asked).toEqual(['hook', 'hook', 'first', 'hook', 'first', 'second', 'hook', 'first', 'second']);
+    expect(outline(run.history).filter((line) => line.startsWith('user'))).toEqual([
+      'user: go',
+      'user: hook',
+      'user: first',
+      'user: second',
+    ]);
+    expect(run.stop).toEqual({ reason: 'completed' });
+  });
+
+  test('a stop hook blocks eight times; at the cap policies are told and not asked [G6.4][G8.28]', async () => {
+    const told: string[] = [];
+    const run = await play(
+      [...Array.from({ length: 4 }, () => says('x')), calls(call('c1', 'read')), ...Array.from({ length: 5 }, () => says('x'))],
+      {
+        hooks: { stop: () => Promise.resolve({ block: 'more' }) },
+        stopPolicies: [{ name: 'todo', decide: () => Promise.reject(new Error('asked')), onStopHookCap: () => told.push('told') }],
+      },
+    );
+    expect(run.stop).toEqual({ reason: 'completed' });
+    expect(run.counters.stopHookBlocks).toBe(8);
+    expect(run.client.requests).toHaveLength(10);
+    expect(told).toEqual(['told']);
+    expect(ofType(run.events, 'stop_hook_loop')).toHaveLength(7);
+  });
+
+  test('a continuation stays under the prompt id of its turn [G6.5]', async () => {
+    const journal = new MemoryJournal();
+    let left = 1;
+    await play([says('1'), says('2')], { journal, hooks: { stop: () => Promise.resolve(left-- > 0 ? { block: 'more' } : null) } });
+    expect(journal.requests.map(({ promptId, sendType }) => [promptId, sendType])).toEqual([
+      ['p1', 'user'],
+      ['p1', 'hook'],
+    ]);
+  });
+});
+
+describe('limits', () => {
+  test('maxRounds hands back the unsent results; they are in history too [G6.2]', async () => {
+    const run = await play([calls(call('c1', 'read'))], { limits: { maxRounds: 1 } });
+    expect(run.stop).toEqual({ reason: 'next_round' });
+    expect(run.unsentResults).toBe(run.history.at(-1));
+    expect(run.unrecorded.messages).toEqual([run.unsentResults]);
+  });
+
+  test('a message past the turn cap is turn_cap, never the previous answer [G6.9][G8.31]', async () => {
+    const first = await play([says('one')], { limits: { turnCap: 1 } });
+    expect(first.stop).toEqual({ reason: 'completed' });
+    const opening = { parts: [{ type: 'text', text: 'again' }], sendType: 'user' } as const;
+    const second = await play([], { limits: { turnCap: 1 }, start: { history: [...first.history], opening, counters: first.counters } });
+    expect(second.stop).toEqual({ reason: 'turn_cap', cap: 1 });
+    expect(second.lastResponse).toBeNull();
+    expect(second.client.requests).toEqual([]);
+  });
+
+  test('a retry does not count towards the turn cap [G6.9]', async () => {
+    const first = await play([says('one')], { limits: { turnCap: 1 } });
+    const opening = { parts: [{ type: 'text', text: 'again' }], sendType: 'retry' } as const;
+    const second = await play([says('two')], {
+      limits: { turnCap: 1 },
+      start: { history: [...first.history], opening, counters: first.counters },
+    });
+    expect(second.stop).toEqual({ reason: 'completed' });
+    expect(second.counters.sessionRounds).toBe(1);
+  });
+
+  test('a turn cap of 0 is a configuration error [G6.9]', async () => {
+    const run = await play([], { limits: { turnCap: 0 } });
+    expect(run.stop).toMatchObject({ reason: 'error', kind: 'configuration' });
+  });
+
+  test('the token limit is checked before compaction [G3.5][G8.42]', async () => {
+    const fitted: number[] = [];
+    const run = await play([calls(call('c1', 'read'))], {
+      limits: { tokenLimit: 110 },
+      fit: (history) => (fitted.push(history.length), Promise.resolve('fits' as const)),
+    });
+    expect(run.stop).toEqual({ reason: 'token_limit', limit: 110, used: 110 });
+    expect(fitted).toEqual([1]);
+    expect(outline(run.history).at(-1)).toBe('tool: #c1');
+  });
+
+  test.each([
+    ['rounds', { rounds: 1 }],
+    ['tokens', { tokens: 110 }],
+    ['cost', { cost: { limit: 1, price: () => 1 } }],
+    ['wall_time', { wallTimeMs: 0 }],
+  ] as const)('the budget of %s ends the turn with paired results [G2.13][G3.6]', async (budget, budgets) => {
+    const run = await play([calls(call('c1', 'read'))], { limits: { budgets } });
+    expect(run.stop).toEqual({ reason: 'budget_exhausted', budget });
+    if (budget !== 'wall_time') expect(outline(run.history).at(-1)).toBe('tool: #c1');
+  });
+
+  test('a prompt that cannot fit sends no request [W9]', async () => {
+    const run = await play([], { fit: () => Promise.resolve('too_large') });
+    expect(run.stop).toMatchObject({ reason: 'error', kind: 'prompt_too_large' });
+    expect(run.client.requests).toEqual([]);
+  });
+
+  test('a compacted history takes the place of the old one, paired [G7.12][G8.37]', async () => {
+    const run = await play([calls(call('c1', 'read')), says('done')], {
+      fit: (history) => Promise.resolve(history.length < 3 ? 'fits' : { compacted: [...history.slice(0, 1), ...history.slice(1, 2)] }),
+    });
+    expect(run.events).toContainEqual({ type: 'compacted' });
+    expect(outline(run.client.requests[1]?.messages ?? [])).toEqual(['user: go', 'assistant: read#c1', 'tool: #c1 error']);
+  });
+
+  test('a blocked prompt sends nothing; blocked results stay paired [G5.15][G8.41]', async () => {
+    const blockAt = (sendType: string) => ({
+      promptSubmit: (prompt: { sendType: string }) => Promise.resolve(prompt.sendType === sendType ? { block: 'no' } : null),
+    });
+    const first = await play([], { hooks: blockAt('user') });
+    expect(first.stop).toEqual({ reason: 'prompt_blocked', explanation: 'no' });
+    const later = await play([calls(call('c1', 'read'))], { hooks: blockAt('tool_result') });
+    expect(later.stop).toEqual({ reason: 'prompt_blocked', explanation: 'no' });
+    expect(outline(later.history).at(-1)).toBe('tool: #c1');
+    expect(later.unsentResults).toBeDefined();
+  });
+});
+
+function ofType<Type extends LoopEvent['type']>(events: readonly LoopEvent[], type: Type): LoopEvent[] {
+  return events.filter((event) => event.type === type);
+}
+
+function wish(text: string | null): { readonly continueWith: string } | null {
+  return text === null ? null : { continueWith: text };
+}
+
+function blocked(text: string | null): { readonly block: string } | null {
+  return text === null ? null : { block: text };
+}
