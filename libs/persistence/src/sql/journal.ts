@@ -1,5 +1,6 @@
 /** The statements of the barriers (agent-loop.md §7). Each runs in a transaction that holds the session's row with its epoch (K4). */
 import type { Tx } from '../database.js';
+import { newId } from '../id.js';
 import type { Lease } from './claim-session.js';
 
 /** What a barrier finds under the fence: the lease is lost, the turn is to stop, or it may write. */
@@ -171,18 +172,18 @@ export function listHistory(tx: Tx, sessionId: string): Promise<readonly History
   );
 }
 
-/** Stores the full text of a result that was shortened for the model. */
-export async function insertArtifact(
+/** Stores the full text of a result that was shortened for the model, once per call; returns its id. */
+export async function upsertArtifact(
   tx: Tx,
-  artifact: { readonly id: string; readonly sessionId: string; readonly turnId: string; readonly callId: string; readonly content: string },
-): Promise<void> {
-  await tx.query('INSERT INTO artifact (id, session_id, turn_id, call_id, content) VALUES ($1, $2, $3, $4, $5)', [
-    artifact.id,
-    artifact.sessionId,
-    artifact.turnId,
-    artifact.callId,
-    artifact.content,
-  ]);
+  artifact: { readonly sessionId: string; readonly turnId: string; readonly callId: string; readonly content: string },
+): Promise<string> {
+  const [row] = await tx.query<{ id: string }>(
+    `INSERT INTO artifact (id, session_id, turn_id, call_id, content) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (session_id, call_id) DO UPDATE SET content = artifact.content RETURNING id`,
+    [newId(), artifact.sessionId, artifact.turnId, artifact.callId, artifact.content],
+  );
+  if (!row) throw new Error('an artifact was not stored');
+  return row.id;
 }
 
 /** What a turn was derived as (autopilot-contract.md §3); the tool list stands once for all turns that share it. */
