@@ -3,7 +3,7 @@ import { isRefusal, refuse, type Refusal, taskMachine } from '@echelon/domain';
 import { countChildIn, findTask, insertAudit, lockTasks, setArchived, type TaskRow } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
 import { refuseCaller, refuseOutsider } from './caller-authority.js';
-import { endSessionsOf, leaveParent, lockFamilies } from './ending.js';
+import { endSessionsOf, leaveParent, lockFamilies, moveTask } from './ending.js';
 import { inScope } from './scope.js';
 import { taskEventData } from './task-view.js';
 import type { Unit } from './unit-of-work.js';
@@ -14,8 +14,8 @@ export interface ArchiveChange {
 }
 
 /**
- * Archives a task, for an operator or an agent above it: its live sessions are cancelled, its own questions are stale, its
- * children's too, and these children are told (S3, S4). A second time changes nothing.
+ * Archives a task, for an operator or an agent above it: its live sessions are cancelled, one that was active rests in review, its
+ * own questions are stale, its children's too, and these children are told (S3, S4). A second time changes nothing.
  */
 export async function archiveTask(unit: Unit, actor: Actor, id: string): Promise<ArchiveChange | Refusal> {
   const family = await lockFamilies(unit, actor.kind === 'agent' ? [id, actor.taskId] : [id]);
@@ -24,6 +24,7 @@ export async function archiveTask(unit: Unit, actor: Actor, id: string): Promise
   const archived = await setArchived(unit, id, true);
   if (!archived) return { changed: false };
   await endSessionsOf(unit, id, 'cancelled', 'task_archived');
+  if (task.state === 'in_progress' || task.state === 'waiting') await moveTask(unit, task, 'rest');
   if (task.parent_id && !taskMachine.isTerminal(task.state)) await leaveParent(unit, task.parent_id);
   await record(unit, actor, archived, 'task.archive');
   return { changed: true };
