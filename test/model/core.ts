@@ -101,7 +101,8 @@ export function createCore(): Core {
   };
 }
 
-export function copyCore(core: Core): Core {
+/** A copy whose rows can be changed; what a model adds is taken over as it is. */
+export function copyCore<State extends Core>(core: State): State {
   return {
     ...core,
     question: core.question && { ...core.question },

@@ -8,7 +8,8 @@ export interface Step<State> {
 
 export interface Model<State> {
   readonly initial: State;
-  steps(state: State): Iterable<Step<State>>;
+  /** What can happen next; undefined where something cannot. */
+  steps(state: State): readonly (Step<State> | undefined)[];
   /** Equal for states that differ only in what does not matter. */
   key(state: State): string;
   /** What is wrong with the state; some facts must hold only where the system is quiet. */
@@ -42,7 +43,9 @@ export function explore<State>(model: Model<State>): Exploration {
   let quietStates = 0;
   for (const { state, key } of waiting) {
     let isQuiet = true;
-    for (const { name, isOutside, next } of model.steps(state)) {
+    for (const found of model.steps(state)) {
+      if (found === undefined) continue;
+      const { name, isOutside, next } = found;
       transitions += 1;
       isQuiet &&= isOutside;
       const nextKey = model.key(next);
@@ -65,6 +68,11 @@ function traceTo(key: string, origins: ReadonlyMap<string, Origin>): readonly st
 }
 
 /** The step that `change` makes of a copy of the state; undefined when it says `false`: not possible here. */
-export function step<State>(name: string, next: State, change: (next: State) => unknown, isOutside = false): Step<State> | undefined {
+export function step<State>(
+  name: string,
+  next: State,
+  change: (next: State) => unknown,
+  { isOutside = false } = {},
+): Step<State> | undefined {
   return change(next) === false ? undefined : { name, isOutside, next };
 }

@@ -2,22 +2,7 @@
  * The wake-up, lease and question protocol: one parent, one child, two workers, the relay and the sweep. The child asks in its first
  * turn, the parent answers the question twice, and up to three faults strike at any moment. Every interleaving is explored.
  */
-import {
-  answer,
-  ask,
-  claim,
-  completeJob,
-  currentTurn,
-  enqueue,
-  freeLease,
-  holdsLease,
-  isRunnable,
-  kill,
-  makeStale,
-  relay,
-  settle,
-  takeJob,
-} from './actions.js';
+import { answer, ask, enqueue, freeLease, kill, makeStale } from './actions.js';
 import {
   type Core,
   copyCore,
@@ -27,12 +12,12 @@ import {
   type Rules,
   SESSIONS,
   type SessionName,
-  type Turn,
   WORKERS,
   type WorkerName,
 } from './core.js';
-import { type Exploration, explore, type Step, step } from './explore.js';
-import { alwaysWrong, wrongWhenQuiet } from './violations.js';
+import { type Exploration, explore, step } from './explore.js';
+import { inTurn, jobSteps, type MaybeStep, type Move, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';
+import { alwaysWrong, areWorkersIdle, wrongWhenQuiet } from './violations.js';
 
 export const FAULTS = ['crash', 'queue_lost', 'lease_expired', 'operator_prompt', 'parent_archived', 'sibling_message'] as const;
 export type Fault = (typeof FAULTS)[number];
@@ -48,9 +33,6 @@ interface State extends Core {
   readonly left: Readonly<Record<Fault, boolean>>;
 }
 
-type MaybeStep = Step<State> | undefined;
-type Change = (next: State) => unknown;
-
 /** Explores the protocol; no violation is the expected result without mutations. */
 export function exploreProtocol({ faults, mutations = [] }: ProtocolOptions): Exploration {
   const rules: Rules = new Set(mutations);
@@ -60,117 +42,75 @@ export function exploreProtocol({ faults, mutations = [] }: ProtocolOptions): Ex
   return explore<State>({
     initial,
     key: (state) => keyOf(state, FAULTS.filter((fault) => state.left[fault]).join()),
-    violations: findViolations,
-    *steps(state) {
-      for (const found of [
-        ...relaySteps(state, rules),
+    steps: (state) => {
+      const move = mover(state);
+      return [
+        ...relaySteps(state, rules, move),
         ...workerSteps(state, rules),
-        ...sweepSteps(state, rules),
+        ...sweepSteps(state, rules, move),
         ...faultSteps(state, rules),
-      ]) {
-        if (found) yield found;
-      }
+      ];
     },
+    violations: (state, isQuiet) => [...alwaysWrong(state), ...(isQuiet && areWorkersIdle(state) ? wrongWhenQuiet(state) : [])],
   });
 }
 
-const copy = (state: State): State => ({ ...copyCore(state), left: { ...state.left } });
-const move = (state: State, name: string, change: Change): MaybeStep => step(name, copy(state), change);
-const strike = (state: State, fault: Fault, name: string, change: Change): MaybeStep =>
-  state.left[fault] ? step(name, { ...copy(state), left: { ...state.left, [fault]: false } }, change, true) : undefined;
-
-function relaySteps(state: State, rules: Rules): MaybeStep[] {
-  return [...new Set(state.outbox)].map((name) => move(state, `the relay announces ${name}`, (next) => relay(next, rules, name)));
+function mover(state: State): Move<State> {
+  return (name, change) => step(name, copyCore(state), change);
 }
 
-function workerSteps(state: State, rules: Rules): MaybeStep[] {
+function strike(state: State, fault: Fault, name: string, change: (next: State) => void): MaybeStep<State> {
+  if (!state.left[fault]) return undefined;
+  return step(name, { ...copyCore(state), left: { ...state.left, [fault]: false } }, change, { isOutside: true });
+}
+
+function workerSteps(state: State, rules: Rules): MaybeStep<State>[] {
   return WORKERS.filter((name) => state.workers[name].isAlive).flatMap((name) => [
-    ...stepsOfWorker(state, rules, name),
+    ...(jobSteps(state, rules, name, mover(state)) ?? turnSteps(state, rules, name)),
     state.workers[name].at === 'idle' ? undefined : strike(state, 'crash', `${name} is killed`, (next) => kill(next, rules, name)),
   ]);
 }
 
-function stepsOfWorker(state: State, rules: Rules, name: WorkerName): MaybeStep[] {
-  const { at, session } = state.workers[name];
-  if (at === 'idle') return takeSteps(state, name);
-  if (at === 'done' || session === null) return [move(state, `${name} completes its job`, (next) => completeJob(next, name))];
-  if (at === 'claim') return [move(state, `${name} claims ${session}`, (next) => claim(next, rules, name, session))];
+function turnSteps(state: State, rules: Rules, name: WorkerName): MaybeStep<State>[] {
+  const move = mover(state);
   return [
-    move(state, `${name} works in ${session}`, (next) =>
-      inTurn(next, rules, name, session, (turn) => work(next, rules, name, session, turn)),
-    ),
-    move(state, `${name} settles ${session}`, (next) =>
-      inTurn(next, rules, name, session, (turn) => finish(next, rules, name, session, turn)),
-    ),
+    move(`${name} works`, (next) => inTurn(next, rules, name, (running) => work(next, rules, running))),
+    move(`${name} settles`, (next) => inTurn(next, rules, name, (running) => isScriptDone(running) && settleTurn(next, rules, running))),
   ];
 }
 
-function takeSteps(state: State, name: WorkerName): MaybeStep[] {
-  const offered = new Set(state.jobs.filter(({ worker }) => worker === null).map(({ session }) => session));
-  return [...offered].map((session) => move(state, `${name} takes the job of ${session}`, (next) => takeJob(next, name, session)));
-}
-
-/** K4: without its lease, or without a turn, a worker stops. */
-function inTurn(next: State, rules: Rules, name: WorkerName, session: SessionName, act: (turn: Turn) => boolean): boolean {
-  const turn = currentTurn(next, session);
-  if (holdsLease(next, rules, next.workers[name]) && turn) return act(turn);
-  next.workers[name].at = 'done';
-  return true;
-}
-
 /** The agents' script: the child asks in its first turn, call first and result later; the parent answers a question, twice. */
-function work(next: State, rules: Rules, name: WorkerName, session: SessionName, turn: Turn): boolean {
-  const worker = next.workers[name];
+function work(next: State, rules: Rules, running: Running): boolean {
+  const { worker, turn } = running;
   if (worker.hasCalled) {
     worker.hasCalled = false;
     turn.progress = 1;
     return true;
   }
-  if (isAskingTurn(session, turn) && turn.progress === 0) {
+  if (isAsking(running) && turn.progress === 0) {
     worker.hasCalled = true;
     ask(next, rules, turn);
     return true;
   }
-  if (!isAnsweringTurn(session, turn) || turn.progress === 2) return false;
+  if (!isAnswering(running) || isScriptDone(running)) return false;
   turn.progress += 1;
   answer(next, rules);
   return true;
 }
 
-function finish(next: State, rules: Rules, name: WorkerName, session: SessionName, turn: Turn): boolean {
-  if (isAskingTurn(session, turn) && turn.progress < 1) return false;
-  if (isAnsweringTurn(session, turn) && turn.progress < 2) return false;
-  settle(next, rules, session, turn);
-  if (next.sessions[session].lease === null) next.workers[name].at = 'done';
-  return true;
+const isAsking = ({ session, turn }: Running): boolean => session === 'child' && turn.kind === 'prompt';
+const isAnswering = ({ session, turn }: Running): boolean => session === 'parent' && turn.kind === 'question';
+
+function isScriptDone(running: Running): boolean {
+  if (isAsking(running)) return running.turn.progress >= 1;
+  return !isAnswering(running) || running.turn.progress >= 2;
 }
 
-const isAskingTurn = (session: SessionName, turn: Turn): boolean => session === 'child' && turn.kind === 'prompt';
-const isAnsweringTurn = (session: SessionName, turn: Turn): boolean => session === 'parent' && turn.kind === 'question';
-
-/** K10: void leases are freed and announced; runnable work that nobody holds and nothing announces is announced. */
-function sweepSteps(state: State, rules: Rules): MaybeStep[] {
-  return SESSIONS.map((name) => {
-    const { lease } = state.sessions[name];
-    if (lease !== null) {
-      const isVoid = !state.workers[lease.worker].isAlive && !rules.has('no-sweep');
-      return isVoid ? move(state, `the sweep frees ${name}`, (next) => freeLease(next, name)) : undefined;
-    }
-    if (!isRunnable(state, rules, name) || isAnnounced(state, name) || rules.has('no-rebuild')) return undefined;
-    return move(state, `the sweep announces ${name}`, (next) => next.outbox.push(name));
-  });
-}
-
-function isAnnounced({ outbox, jobs, workers }: Core, name: SessionName): boolean {
-  const isWithLiving = ({ worker }: Core['jobs'][number]) => worker === null || workers[worker].isAlive;
-  return outbox.includes(name) || jobs.some((job) => job.session === name && isWithLiving(job));
-}
-
-function faultSteps(state: State, rules: Rules): MaybeStep[] {
+function faultSteps(state: State, rules: Rules): MaybeStep<State>[] {
   return [...expirySteps(state), loseQueue(state), ...(state.question === null ? [] : outsideSteps(state, rules))];
 }
 
-function expirySteps(state: State): MaybeStep[] {
+function expirySteps(state: State): MaybeStep<State>[] {
   const isHeldByLiving = (name: SessionName) => {
     const { lease } = state.sessions[name];
     return lease !== null && state.workers[lease.worker].isAlive;
@@ -180,7 +120,7 @@ function expirySteps(state: State): MaybeStep[] {
   );
 }
 
-function loseQueue(state: State): MaybeStep {
+function loseQueue(state: State): MaybeStep<State> {
   if (state.jobs.length === 0) return undefined;
   return strike(state, 'queue_lost', 'the queue loses everything', (next) => {
     next.jobs = next.jobs.filter(({ worker }) => worker !== null && next.workers[worker].isAlive);
@@ -188,7 +128,7 @@ function loseQueue(state: State): MaybeStep {
 }
 
 /** What people and peers do once there is a question. */
-function outsideSteps(state: State, rules: Rules): MaybeStep[] {
+function outsideSteps(state: State, rules: Rules): MaybeStep<State>[] {
   return [
     strike(state, 'operator_prompt', 'the operator writes to the child', (next) => {
       if (next.question?.status === 'pending') next.question.status = 'superseded';
@@ -199,9 +139,4 @@ function outsideSteps(state: State, rules: Rules): MaybeStep[] {
       ? strike(state, 'parent_archived', 'the parent is archived', (next) => makeStale(next, rules))
       : undefined,
   ];
-}
-
-function findViolations(state: State, isQuiet: boolean): readonly string[] {
-  const areWorkersIdle = WORKERS.every((name) => !state.workers[name].isAlive || state.workers[name].at === 'idle');
-  return [...alwaysWrong(state), ...(isQuiet && areWorkersIdle ? wrongWhenQuiet(state) : [])];
 }

@@ -1,5 +1,4 @@
-import type { Core } from './core.js';
-import { SESSIONS } from './core.js';
+import { type Core, SESSIONS, WORKERS } from './core.js';
 
 /** What must not be the case in any state. */
 export function alwaysWrong({ sessions, question, questions, incident }: Core): readonly string[] {
@@ -34,6 +33,10 @@ export function wrongWhenQuiet({ sessions, question }: Core): readonly string[] 
     question?.status === 'stale' && !hasTurn(sessions.child.turns, 'notice') && 'the question is stale and the child was not told',
   );
   return wrong.filter((fact) => fact !== false);
+}
+
+export function areWorkersIdle({ workers }: Core): boolean {
+  return WORKERS.every((name) => !workers[name].isAlive || workers[name].at === 'idle');
 }
 
 const hasTurn = (turns: Core['sessions']['child']['turns'], wanted: string): boolean => turns.some(({ kind }) => kind === wanted);
