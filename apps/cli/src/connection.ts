@@ -1,0 +1,23 @@
+/** How a command reaches the server: options, then the environment, then what this machine's data folder knows. */
+import { type ApiClient, createApiClient } from '@echelon/api-client';
+import { readConfig, readOperatorToken } from '@echelon/platform';
+import { CommandError, EXIT } from './exit-code.js';
+
+export interface ConnectionOptions {
+  readonly url?: string;
+  readonly token?: string;
+}
+
+/** Address and token of the server. Throws `CommandError` when no token is known. */
+export function locateServer({ url, token }: ConnectionOptions): { readonly baseUrl: string; readonly token: string } {
+  const config = readConfig();
+  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
+  const baseUrl = url ?? config.env.ECHELON_URL ?? `http://${host}:${config.port}`;
+  const known = token ?? readOperatorToken(config);
+  if (!known) throw new CommandError('No token is known here: pass --token, or set ECHELON_TOKEN.', EXIT.usage);
+  return { baseUrl, token: known };
+}
+
+export function connect(options: ConnectionOptions): ApiClient {
+  return createApiClient(locateServer(options));
+}

@@ -1,0 +1,78 @@
+/** `echelon doctor`: what this machine has, what is wrong with it, and what to do. */
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { type Config, readConfig, VARIABLES } from '@echelon/platform';
+import { describeSandbox } from '@echelon/workspace-tools';
+import type { Command } from 'commander';
+import { CommandError } from './exit-code.js';
+import { print, table, type Terminal } from './terminal.js';
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export function addDoctorCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('doctor')
+    .description('explain what is wrong on this machine')
+    .option('--variables', 'list every configuration variable')
+    .action(async (_options: unknown, command: Command) => {
+      const options: { json?: boolean; variables?: boolean } = command.optsWithGlobals();
+      if (options.variables) return printVariables(terminal, options.json);
+      const checks = await examine(readConfig());
+      print(terminal, options.json, { ok: checks.every(({ ok }) => ok), checks }, () =>
+        table(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'WRONG', name, detail])),
+      );
+      if (checks.some(({ ok }) => !ok)) throw new CommandError('');
+    });
+}
+
+function printVariables(terminal: Terminal, json: boolean | undefined): void {
+  const variables = VARIABLES.map(({ name, meaning, fallback }) => ({ name, meaning, default: fallback }));
+  print(terminal, json, variables, () => table(variables.map((variable) => [variable.name, variable.default, variable.meaning])));
+}
+
+async function examine(config: Config): Promise<readonly Check[]> {
+  const server = await askServer(config);
+  return [
+    { name: 'node', ok: true, detail: process.version },
+    await checkFolder('data folder', config.dataDir),
+    await checkFolder('task folders', config.workspaceRoot),
+    server ?? (await checkPort(config)),
+    { name: 'database', ok: true, detail: config.databaseUrl ? 'external (DATABASE_URL)' : 'embedded Postgres in the data folder' },
+    { name: 'queue', ok: true, detail: config.redisUrl ? 'Redis (REDIS_URL)' : 'Postgres' },
+    { name: 'command sandbox', ok: true, detail: (await describeSandbox()).detail },
+  ];
+}
+
+async function checkFolder(name: string, folder: string): Promise<Check> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+    return { name, ok: true, detail: folder };
+  } catch {
+    return { name, ok: false, detail: `${folder} cannot be written: correct its owner, or name another folder` };
+  }
+}
+
+async function askServer({ host, port }: Config): Promise<Check | null> {
+  const url = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    const body: unknown = await response.json();
+    return { name: 'server', ok: response.ok, detail: `${url}: ${response.ok ? 'ready' : JSON.stringify(body)}` };
+  } catch {
+    return null;
+  }
+}
+
+function checkPort({ host, port }: Config): Promise<Check> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve({ name: 'port', ok: false, detail: `${port} is taken by another program: set ECHELON_PORT` }));
+    probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, detail: `${port} is free; no server runs` })));
+  });
+}

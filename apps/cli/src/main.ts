@@ -1,0 +1,43 @@
+/** The `echelon` command. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 server not reachable, 4 cannot start. */
+import { Command } from 'commander';
+import { addConnectCommand } from './connect.command.js';
+import { addDemoCommand } from './demo.command.js';
+import { addDoctorCommand } from './doctor.command.js';
+import { explainFailure } from './exit-code.js';
+import { addQuestionCommand } from './question.command.js';
+import { addTaskCommand } from './task.command.js';
+import { processTerminal, type Terminal } from './terminal.js';
+import { addTokenCommand } from './token.command.js';
+import { addUpCommand } from './up.command.js';
+
+/** Runs one command line and returns its exit code. */
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal): Promise<number> {
+  try {
+    await createProgram(terminal).parseAsync([...argv]);
+    return 0;
+  } catch (error) {
+    const { code, message } = explainFailure(error);
+    if (message) terminal.err.write(`${message}\n`);
+    return code;
+  }
+}
+
+function createProgram(terminal: Terminal): Command {
+  const program = new Command('echelon')
+    .description('Runs hierarchies of autonomous coding agents.')
+    .version('0.1.0')
+    .option('--url <url>', 'address of the server (default: ECHELON_URL, or this machine’s)')
+    .option('--token <token>', 'operator token (default: ECHELON_TOKEN, or this machine’s)')
+    .option('--json', 'print JSON')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => terminal.out.write(text), writeErr: (text) => terminal.err.write(text) })
+    .showHelpAfterError('(echelon --help lists the commands)');
+  addUpCommand(program, terminal);
+  addDemoCommand(program, terminal);
+  addTaskCommand(program, terminal);
+  addQuestionCommand(program, terminal);
+  addConnectCommand(program, terminal);
+  addTokenCommand(program, terminal);
+  addDoctorCommand(program, terminal);
+  return program;
+}

@@ -1,0 +1,153 @@
+/** `echelon task …`: what an operator does with tasks. */
+import { randomUUID } from 'node:crypto';
+import type { Task } from '@echelon/contracts';
+import type { Command } from 'commander';
+import { connect, type ConnectionOptions } from './connection.js';
+import { print, table, type Terminal } from './terminal.js';
+import { watchTask } from './watch.js';
+
+interface Common extends ConnectionOptions {
+  readonly json?: boolean;
+}
+
+interface CreateOptions extends Common {
+  readonly title?: string;
+  readonly parent?: string;
+  readonly profile?: string;
+  readonly workspace?: string;
+  readonly autopilot?: boolean;
+  readonly blockedBy?: string[];
+  readonly start: boolean;
+  readonly key?: string;
+  readonly watch?: boolean;
+}
+
+export function addTaskCommand(program: Command, terminal: Terminal): void {
+  const task = program.command('task').description('create, follow and steer tasks');
+  addCreate(task, terminal);
+  addReading(task, terminal);
+  addSteering(task, terminal);
+}
+
+function addCreate(task: Command, terminal: Terminal): void {
+  task
+    .command('create')
+    .description('create a task and start its agent')
+    .argument('<prompt>', 'what the agent is to do')
+    .option('--title <title>', 'a title; the prompt’s first words where left out')
+    .option('--parent <task>', 'make it a subtask of this task')
+    .option('--profile <id>', 'agent profile; the parent’s or the workspace’s first where left out')
+    .option('--workspace <id>', 'workspace; the only one where left out')
+    .option('--autopilot', 'decide alone, and ask the parent task instead of a person; cannot be changed later')
+    .option('--blocked-by <task...>', 'wait until these tasks have ended')
+    .option('--no-start', 'create it without starting its agent')
+    .option('--key <key>', 'idempotency key: the same key creates once')
+    .option('--watch', 'follow it until it rests')
+    .action(async (prompt: string, _options: unknown, command: Command) => {
+      const options: CreateOptions = command.optsWithGlobals();
+      const api = connect(options);
+      const created = await api.tasks.create(toCreate(prompt, options), { idempotencyKey: options.key ?? randomUUID() });
+      if (options.watch) return watchTask(api, created.id, { terminal, json: options.json === true });
+      print(terminal, options.json, created, () => [`${created.id}  ${created.title}${created.deduplicated ? '  (existed)' : ''}`]);
+    });
+}
+
+function toCreate(prompt: string, options: CreateOptions) {
+  return {
+    prompt,
+    autopilot: options.autopilot === true,
+    start_agent: options.start,
+    blocked_by: options.blockedBy ?? [],
+    ...(options.title ? { title: options.title } : {}),
+    ...(options.parent ? { parent_id: options.parent } : {}),
+    ...(options.profile ? { profile_id: options.profile } : {}),
+    ...(options.workspace ? { workspace_id: options.workspace } : {}),
+  };
+}
+
+function addReading(task: Command, terminal: Terminal): void {
+  task
+    .command('list')
+    .description('list tasks, newest first')
+    .option('--state <state>', 'only tasks in this state')
+    .option('--parent <task>', 'only children of this task')
+    .option('--limit <n>', 'tasks at most, up to 200', Number, 50)
+    .option('--cursor <cursor>', 'go on where the last page ended')
+    .action(async (_options: unknown, command: Command) => {
+      const options: Common & { state?: Task['state']; parent?: string; limit: number; cursor?: string } = command.optsWithGlobals();
+      const page = await connect(options).tasks.list({
+        limit: options.limit,
+        ...(options.state ? { state: options.state } : {}),
+        ...(options.parent ? { parent_id: options.parent } : {}),
+        ...(options.cursor ? { cursor: options.cursor } : {}),
+      });
+      print(terminal, options.json, page, () => [
+        ...(page.items.length === 0 ? ['No tasks.'] : table(page.items.map(summarize))),
+        ...(page.next_cursor ? [`more: --cursor ${page.next_cursor}`] : []),
+      ]);
+    });
+  task
+    .command('show')
+    .description('show one task')
+    .argument('<task>', 'task id')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      const found = await connect(options).tasks.get(id);
+      print(terminal, options.json, found, () => table(Object.entries(found).map(([name, value]) => [name, describe(value)])));
+    });
+  task
+    .command('watch')
+    .description('draw the live tree below a task until everything in it rests')
+    .argument('<task>', 'task id')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      await watchTask(connect(options), id, { terminal, json: options.json === true });
+    });
+}
+
+function addSteering(task: Command, terminal: Terminal): void {
+  task
+    .command('message')
+    .description('send a message to a task’s agent')
+    .argument('<task>', 'task id')
+    .argument('<text>', 'what to say')
+    .option('--session <id>', 'a session other than the primary one')
+    .option('--key <key>', 'idempotency key: the same key sends once')
+    .action(async (id: string, text: string, _options: unknown, command: Command) => {
+      const options: Common & { session?: string; key?: string } = command.optsWithGlobals();
+      const input = {
+        prompt: text,
+        ...(options.session ? { session_id: options.session } : {}),
+        idempotency_key: options.key ?? randomUUID(),
+      };
+      const sent = await connect(options).tasks.sendMessage(id, input);
+      print(terminal, options.json, sent, () => [`${sent.status}  delivery ${sent.delivery_id}`]);
+    });
+  task
+    .command('stop')
+    .description('stop a task’s sessions; its queue is kept')
+    .argument('<task>', 'task id')
+    .option('--cascade', 'stop every task below it, too')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common & { cascade?: boolean } = command.optsWithGlobals();
+      const stopped = await connect(options).tasks.stop(id, { cascade: options.cascade === true });
+      const others =
+        options.cascade || stopped.descendants.length === 0 ? [] : [`still there below it: ${stopped.descendants.length} (use --cascade)`];
+      print(terminal, options.json, stopped, () => [stopped.status, ...others]);
+    });
+}
+
+function summarize(task: Task): readonly string[] {
+  return [
+    task.id,
+    task.pending_action ? `${task.state} (${task.pending_action})` : task.state,
+    task.autopilot ? 'autopilot' : '',
+    task.title,
+  ];
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value);
+}
