@@ -2,8 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startScript, waitFor, type Program } from '@echelon/testkit';
-import { findCommand, killCommand, type CommandProcess } from './command-process.js';
-import { describeSandbox, type SandboxChoice } from './sandbox.js';
+import { describeSandbox, findCommand, killCommand, type CommandProcess, type SandboxChoice } from './index.js';
 import { createTestWorkspace, type TestWorkspace } from './test-workspace.js';
 
 const { kind } = await describeSandbox();

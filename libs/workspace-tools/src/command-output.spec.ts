@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { KeptOutput } from './kept-output.js';
-import { createOutputDecoder } from './output-decoder.js';
+import { createOutputDecoder } from './index.js';
 
 const TEXT = 'aé日😀\uFEFF\n';
 

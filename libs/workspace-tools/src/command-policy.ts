@@ -51,7 +51,12 @@ const FIXED_VARIABLES = {
 /** The whole environment of a command that runs in the task folder `root`: an allow-list (operations.md, "Commands"). */
 export function commandEnvironment(policy: CommandPolicy, root: string, own: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const names = [...INHERITED_VARIABLES, ...policy.inheritedVariables];
-  const inherited = names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]]));
+  const inherited = names.flatMap((name): [string, string][] => (own[name] === undefined ? [] : [[name, own[name]]]));
   const defaults = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
-  return { ...defaults, ...Object.fromEntries(inherited), ...FIXED_VARIABLES, HOME: policy.home ?? root, ...policy.variables };
+  const home = { HOME: policy.home ?? root };
+  return Object.fromEntries([
+    ...Object.entries(defaults),
+    ...inherited,
+    ...Object.entries({ ...FIXED_VARIABLES, ...home, ...policy.variables }),
+  ]);
 }

@@ -1,7 +1,7 @@
 import { chmod, link, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { WORKSPACE_LIMITS } from './limits.js';
+import { WORKSPACE_LIMITS } from './index.js';
 import { createTestWorkspace, type TestWorkspace } from './test-workspace.js';
 
 let workspace: TestWorkspace;

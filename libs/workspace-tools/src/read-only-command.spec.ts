@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isReadOnlyCommand } from './read-only-command.js';
+import { isReadOnlyCommand } from './index.js';
 
 describe('judged read-only', () => {
   test.each([

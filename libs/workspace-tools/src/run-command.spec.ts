@@ -135,7 +135,7 @@ describe.each(sandboxes)('run_command (sandbox: %s)', (sandbox) => {
     expect(result.text).toMatch(/^first\n1\n2\n/);
     expect(result.text).toMatch(/1500000\nlast\n\[exit code 0\]$/);
     expect(Buffer.byteLength(result.text)).toBeLessThan(5 * 1024 ** 2 + 200);
-    expect(result.text).toContain(`[… ${result.structured?.['omitted_bytes']} bytes left out …]`);
+    expect(result.text).toContain(`[… ${Number(result.structured?.['omitted_bytes'])} bytes left out …]`);
     expect(reported).toBeLessThan(6 * 1024 ** 2);
   });
 

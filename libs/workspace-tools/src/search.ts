@@ -1,5 +1,4 @@
 /** Runs one search in a thread of its own, under a time limit. */
-import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 export interface SearchJob {
@@ -40,6 +39,9 @@ export interface SearchResult {
   readonly end: 'complete' | 'limit' | 'timed_out';
 }
 
+/** Beside this file, in the sources as in the build. */
+const WORKER = new URL(import.meta.url.endsWith('.ts') ? './search.worker.ts' : './search.worker.js', import.meta.url);
+
 /** Searches until done, until `timeoutMs` after the thread's start, or until an abort, which rejects; what was found until a time-out is kept. */
 export async function runSearch(
   job: SearchJob,
@@ -47,7 +49,7 @@ export async function runSearch(
 ): Promise<SearchResult> {
   const files: FoundFile[] = [];
   let skipped = 0;
-  const worker = new Worker(new URL(`./search.worker${extname(import.meta.url)}`, import.meta.url), { workerData: job, env: {} });
+  const worker = new Worker(WORKER, { workerData: job, env: {} });
   const { promise, resolve, reject } = Promise.withResolvers<SearchResult['end']>();
   const cancel = (): void => reject(limits.signal.reason);
   let timer: NodeJS.Timeout | undefined;

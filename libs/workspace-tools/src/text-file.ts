@@ -5,9 +5,9 @@ import { Refusal } from './refusal.js';
 const SAMPLE_BYTES = 8192;
 
 /** What a file's first bytes say of it; text is UTF-8. */
-export type TextKind = 'text' | 'utf-16' | 'binary';
+type TextKind = 'text' | 'utf-16' | 'binary';
 
-export function judgeText(sample: Uint8Array): TextKind {
+function judgeText(sample: Uint8Array): TextKind {
   const head = sample.subarray(0, SAMPLE_BYTES);
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) return 'utf-16';
   return head.includes(0) ? 'binary' : 'text';

@@ -7,7 +7,7 @@ import { WORKSPACE_LIMITS } from './limits.js';
 import { hasCode } from './refusal.js';
 
 /** Folders that are never entered: version control and installed packages. */
-export const IGNORED_FOLDERS: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', 'node_modules']);
+const IGNORED_FOLDERS: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', 'node_modules']);
 
 export interface WalkedEntry {
   /** Relative to the task folder, with `/`. */
