@@ -121,10 +121,14 @@ function copySession(original: Session): Session {
   };
 }
 
-/** The order of outbox rows and jobs does not matter, nor which worker has which name; `rest` is what a model adds. */
-export function keyOf(core: Core, rest: string): string {
-  const [first, second] = [encodeWorkers(core, ['w1', 'w2']), encodeWorkers(core, ['w2', 'w1'])];
-  return `${encodeRows(core)}|${first < second ? first : second}|${rest}`;
+/**
+ * The order of outbox rows and jobs does not matter, nor which worker has which name: `rest` is what a model adds,
+ * a function where that names workers.
+ */
+export function keyOf(core: Core, rest: string | ((order: readonly WorkerName[]) => string)): string {
+  const key = (order: readonly WorkerName[]) => `${encodeWorkers(core, order)}|${typeof rest === 'string' ? rest : rest(order)}`;
+  const [first, second] = [key(['w1', 'w2']), key(['w2', 'w1'])];
+  return `${encodeRows(core)}|${first < second ? first : second}`;
 }
 
 function encodeRows({ question, questions, outbox, sessions, incident }: Core): string {
