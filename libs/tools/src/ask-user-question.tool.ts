@@ -26,16 +26,16 @@ const QuestionResult = z.object({
   text: z.string().optional().describe('Answer in other words than an option.'),
 });
 
-export const AskUserQuestionResult = z.object({
+const AskUserQuestionResult = z.object({
   question_id: Id,
   status: z.enum(['pending', 'answered', 'rejected', 'expired', 'cancelled']),
   questions: z.record(z.string(), QuestionResult).optional().describe('By question id; absent while pending.'),
   reject_reason: z.string().optional(),
   instruction: z.string().optional(),
 });
-export type AskUserQuestionResult = z.infer<typeof AskUserQuestionResult>;
+type AskUserQuestionResult = z.infer<typeof AskUserQuestionResult>;
 
-export interface AskUserQuestionTool extends ToolDefinition<typeof AskQuestions, ToolContext> {
+interface AskUserQuestionTool extends ToolDefinition<typeof AskQuestions, ToolContext> {
   /** Shape of the result, for clients that want it declared. */
   readonly output: typeof AskUserQuestionResult;
 }

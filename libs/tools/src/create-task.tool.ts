@@ -6,7 +6,7 @@ import type { Actor } from '@echelon/orchestration';
 import { z } from 'zod';
 import { keyOfCall, keyOfCallId } from './call-key.js';
 import { findTurnId } from './current-turn.js';
-import { exactId } from './tool-arguments.js';
+import { exactId, SELF, selfOrId } from './tool-arguments.js';
 import { callerOf, type ToolContext } from './tool-context.js';
 import { refused, toResult } from './tool-result.js';
 import type { ToolServices } from './tool-services.js';
@@ -20,10 +20,9 @@ const CreateTaskInput = z.strictObject({
     .trim()
     .min(1)
     .describe('All that the agent of the new task will know: the goal, what is already decided, limits, and what its result should be.'),
-  parent_id: z
-    .union([z.literal('self'), exactId('Full id of the parent task.')])
-    .optional()
-    .describe('"self", or the full id of a task below your own. Left out: "self" for an agent, no parent for an operator.'),
+  parent_id: selfOrId(
+    '"self", or the full id of a task below your own. Left out: "self" for an agent, no parent for an operator.',
+  ).optional(),
   autopilot: z
     .boolean()
     .default(false)
@@ -72,8 +71,8 @@ export function createTaskTool(services: ToolServices): ToolDefinition<typeof Cr
 }
 
 function toFields(actor: Actor, { idempotency_key: _key, parent_id: parent, ...fields }: CreateTaskInput): CreateTask | Refusal {
-  if (actor.kind === 'agent') return { ...fields, parent_id: parent === undefined || parent === 'self' ? actor.taskId : parent };
-  if (parent === 'self') return refuse('INVALID_INPUT', { field: 'parent_id', rule: 'self is for agents: name the task by its id' });
+  if (actor.kind === 'agent') return { ...fields, parent_id: parent === undefined || parent === SELF ? actor.taskId : parent };
+  if (parent === SELF) return refuse('INVALID_INPUT', { field: 'parent_id', rule: 'self is for agents: name the task by its id' });
   return { ...fields, parent_id: parent };
 }
 
