@@ -68,6 +68,6 @@ function arrivalStatus(facts: ArrivalFacts, supersedes: boolean, interrupts: boo
   if (facts.sessionState === 'created') return 'started';
   if (interrupts) return 'sent';
   if (facts.sessionState === 'running' || facts.sessionState === 'parked') return 'queued';
-  if (facts.questionPending && !supersedes) return 'queued';
-  return facts.queuedOrdinary > 0 ? 'queued' : 'sent';
+  if (supersedes) return 'sent';
+  return facts.questionPending || facts.queuedOrdinary > 0 ? 'queued' : 'sent';
 }
