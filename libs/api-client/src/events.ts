@@ -50,7 +50,7 @@ export async function* followEvents(transport: Transport, options: FollowOptions
 }
 
 async function* openOnce(transport: Transport, options: FollowOptions, cursor: string | null): AsyncGenerator<ServerSentEvent> {
-  const { body } = await transport.open({
+  const response = await transport.open({
     method: 'GET',
     path: '/events',
     query: { workspace_id: options.workspace_id, task_id: options.task_id },
@@ -58,7 +58,21 @@ async function* openOnce(transport: Transport, options: FollowOptions, cursor: s
     signal: options.signal,
   });
   if (cursor !== null) yield { lastEventId: cursor, event: 'message', data: '' };
-  if (body) yield* readServerSentEvents(body);
+  if (response.body) yield* readUnbroken(response.body, response.url);
+}
+
+/** Whatever a body throws in mid-stream is a broken connection. */
+async function* readUnbroken(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<ServerSentEvent> {
+  const events = readServerSentEvents(body);
+  try {
+    for (;;) {
+      const next = await events.next().catch((error: unknown) => Promise.reject(new ConnectionError(url, error)));
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    await events.return(undefined);
+  }
 }
 
 function toFollowed({ event, data, lastEventId }: ServerSentEvent): FollowedEvent {
@@ -68,10 +82,8 @@ function toFollowed({ event, data, lastEventId }: ServerSentEvent): FollowedEven
   return event.includes('.') ? { kind: 'durable', event: value as DurableEvent } : { kind: 'live', event: value as LiveEvent };
 }
 
-/** A broken connection, also in mid-stream, where `fetch` throws a TypeError. */
 function isPassing(error: unknown): boolean {
-  if (error instanceof ApiError) return PASSING.has(error.code);
-  return error instanceof ConnectionError || error instanceof TypeError;
+  return error instanceof ConnectionError || (error instanceof ApiError && PASSING.has(error.code));
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

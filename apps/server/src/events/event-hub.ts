@@ -118,6 +118,7 @@ export class EventHub {
       const { events, cursor, reset } = await this.#read(from, scope);
       if (reset) stream.write(resetFrame(cursor));
       stream.replay(events.map(durableFrame));
+      await stream.drained();
       if (events.length < PAGE) return;
       from = cursor;
     }

@@ -2,7 +2,7 @@
  * One client of the event stream.
  *
  * S1  While it catches up from its cursor, what the hub sends waits; then it is sent from where the catching up ended, nothing twice.
- * S2  A client that is too far behind is disconnected, not buffered: it resumes from its cursor.
+ * S2  A client that has not taken what was written before is disconnected, not buffered: it resumes from its cursor.
  */
 import type { Response } from 'express';
 import type { EventFrame } from './event-frame.js';
@@ -64,8 +64,17 @@ export class EventStream {
 
   write(chunk: string | Buffer): void {
     if (chunk.length === 0 || this.closed) return;
-    this.response.write(chunk);
     if (this.response.writableLength > this.maxBacklogBytes) this.disconnect();
+    else this.response.write(chunk);
+  }
+
+  /** Resolves when the client has taken what was written, or is gone. */
+  async drained(): Promise<void> {
+    if (this.closed || !this.response.writableNeedDrain) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const event of ['drain', 'close']) this.response.once(event, resolve);
+    await promise;
+    for (const event of ['drain', 'close']) this.response.off(event, resolve);
   }
 
   /** Writes a piece of a live stream, unless the client lags. */
