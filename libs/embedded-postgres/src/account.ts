@@ -24,9 +24,8 @@ export function chooseAccount(dataDir: string, cluster: string, postgres: string
   if (process.getuid?.() !== 0) return PLAIN;
   const chosen = candidates(dataDir, cluster).find((account) => canRun(account, postgres, dataDir));
   if (chosen) return chosen;
-  const message =
-    'Postgres refuses to run as root and this machine offers no other account for it: start as an ordinary user, or set DATABASE_URL.';
-  throw new StartupError('cannot_run_as_root', message);
+  const advice = 'start as an ordinary user, or set DATABASE_URL.';
+  throw new StartupError('cannot_run_as_root', `Postgres refuses to run as root, and no other account can work in ${dataDir}: ${advice}`);
 }
 
 function candidates(dataDir: string, cluster: string): Account[] {
@@ -42,10 +41,12 @@ function accountNamed(name: string): Account[] {
   return [{ prefix: [], uid: Number(uid.stdout), gid: Number(gid.stdout) }];
 }
 
-function canRun(account: Account, postgres: string, cwd: string): boolean {
-  if (account.uid !== undefined) chmodSync(cwd, statSync(cwd).mode | PASS_THROUGH);
-  const { command, args, options } = commandFor(account, postgres, ['--version']);
-  return spawnSync(command, args, { ...options, cwd }).status === 0;
+/** Tries to enter the folder and to start the program; another account may be shut out of either. */
+function canRun(account: Account, postgres: string, dataDir: string): boolean {
+  if (account.uid !== undefined) chmodSync(dataDir, statSync(dataDir).mode | PASS_THROUGH);
+  const attempt = ['-c', 'cd "$1" && exec "$2" --version', 'sh', dataDir, postgres];
+  const { command, args, options } = commandFor(account, 'sh', attempt);
+  return spawnSync(command, args, { ...options, cwd: '/' }).status === 0;
 }
 
 export interface Command {

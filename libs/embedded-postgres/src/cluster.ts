@@ -51,6 +51,7 @@ function initdbArguments(folder: string, pwfile: string, durable: boolean): stri
 
 function writePassword(dataDir: string, account: Account): void {
   const file = passwordFile(dataDir);
+  rmSync(file, { force: true });
   writeFileSync(file, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
   giveTo(account, file);
 }

@@ -19,6 +19,7 @@ const SQLITE_BUSY = 5;
 export function acquireDataDirLock(dataDir: string): DataDirLock {
   const pidFile = path.join(dataDir, 'echelon.pid');
   try {
+    mkdirSync(path.dirname(dataDir), { recursive: true });
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const database = lockFile(path.join(dataDir, 'echelon.lock'));
     if (!database) throw inUse(dataDir, pidFile);
@@ -47,7 +48,7 @@ function closeOnce(database: DatabaseSync): void {
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+  return (error as { readonly errcode?: number }).errcode === SQLITE_BUSY;
 }
 
 function inUse(dataDir: string, pidFile: string): StartupError {

@@ -28,7 +28,7 @@ const PORT_IN_USE = /EADDRINUSE|Address already in use/i;
 /** Turns what the operating system or Postgres said about `dataDir` into one sentence; a `StartupError` passes unchanged. */
 export function toStartupError(cause: unknown, dataDir: string): StartupError {
   if (cause instanceof StartupError) return cause;
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const said = String(cause).replace(/^Error: /, '');
   if (DISK_FULL.test(said)) {
     return new StartupError('disk_full', `The disk that holds ${dataDir} is full: free some space and start again.`, { cause });
   }
@@ -43,7 +43,7 @@ export function toStartupError(cause: unknown, dataDir: string): StartupError {
 }
 
 export function isPortInUse(cause: unknown): boolean {
-  return cause instanceof Error && PORT_IN_USE.test(cause.message);
+  return PORT_IN_USE.test(String(cause));
 }
 
 /** The line of a Postgres log that says why, else the last one. */

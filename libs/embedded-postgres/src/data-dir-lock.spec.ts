@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Program, startScript } from '@echelon/testkit';
+import { acquireDataDirLock } from './index.js';
+
+let parent: string;
+let dataDir: string;
+
+beforeEach(() => {
+  parent = mkdtempSync(path.join(tmpdir(), 'echelon-lock-'));
+  dataDir = path.join(parent, 'not', 'there', 'yet');
+});
+
+afterEach(() => {
+  rmSync(parent, { recursive: true, force: true });
+});
+
+function startHolder(): Program {
+  const source = `
+    import { acquireDataDirLock } from '@echelon/embedded-postgres';
+    acquireDataDirLock(process.argv[1]);
+    console.log('locked');
+    setInterval(() => undefined, 1000);`;
+  return startScript(source, { args: [dataDir] });
+}
+
+describe("a data folder's lock", () => {
+  test('has one holder at a time, also within a process, and is free after its release', () => {
+    const lock = acquireDataDirLock(dataDir);
+    expect(() => acquireDataDirLock(dataDir)).toThrow(`Another Echelon (process ${process.pid}) uses the data folder ${dataDir}`);
+    lock.release();
+    lock.release();
+    acquireDataDirLock(dataDir).release();
+  });
+
+  test('is refused while another process holds it, and free the moment that one is killed', async () => {
+    const holder = startHolder();
+    await holder.line(/^locked/);
+    expect(() => acquireDataDirLock(dataDir)).toThrow(`process ${holder.pid}`);
+    await holder.kill();
+    acquireDataDirLock(dataDir).release();
+  });
+});
