@@ -1,5 +1,5 @@
 /** The archive: a mark beside the state. An archived task runs nothing, takes no children and is counted by no parent. */
-import { isRefusal, refuse, type Refusal, taskMachine } from '@echelon/domain';
+import { isRefusal, type Refusal, taskMachine } from '@echelon/domain';
 import { countChildIn, findTask, insertAudit, lockTasks, setArchived, type TaskRow } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
 import { refuseCaller, refuseOutsider } from './caller-authority.js';
