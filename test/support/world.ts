@@ -1,5 +1,13 @@
 /** A database of one spec's own, the services of orchestration on it, and tasks made with the statements that the product uses. */
-import { DEFAULT_LIMITS, isRefusal, type Limits, type RuntimeKind, type SessionKind, type TaskState } from '@echelon/domain';
+import {
+  DEFAULT_LIMITS,
+  isRefusal,
+  type Limits,
+  type RuntimeKind,
+  type SessionKind,
+  type TaskEvent,
+  type TaskState,
+} from '@echelon/domain';
 import {
   countChildIn,
   createPool,
@@ -17,6 +25,7 @@ import {
 import { createTestDatabase } from '@echelon/testkit';
 import type { AgentActor, OperatorActor } from '../../libs/orchestration/src/actor.js';
 import { claimTurn, type ClaimedTurn } from '../../libs/orchestration/src/claim.js';
+import { endSession, lockFamilies, moveTask, type SessionEndCause } from '../../libs/orchestration/src/ending.js';
 import { MessageService } from '../../libs/orchestration/src/message.service.js';
 import { QuestionService } from '../../libs/orchestration/src/question.service.js';
 import { settle, type Settled } from '../../libs/orchestration/src/settle.js';
@@ -183,6 +192,19 @@ export class World {
     return settle(this.transactions, claimed, report as Parameters<typeof settle>[2], { yieldToOthers: true });
   }
 
+  /** Moves the task under the locks that an end needs. */
+  async move(task: TestTask, event: TaskEvent): Promise<void> {
+    await this.run(async (unit) => moveTask(unit, present((await lockFamilies(unit, [task.id])).tasks.get(task.id)), event));
+  }
+
+  /** Ends one session of the task as `cancelled`. */
+  async endSession(task: TestTask, sessionId: string, cause: SessionEndCause = 'session_ended'): Promise<void> {
+    await this.run(async (unit) => {
+      const { sessions } = await lockFamilies(unit, [task.id]);
+      await endSession(unit, present(sessions.find(({ id }) => id === sessionId)), 'cancelled', cause);
+    });
+  }
+
   run<T>(work: (unit: Unit) => Promise<T>): Promise<T> {
     return this.transactions.run(work);
   }
@@ -232,8 +254,8 @@ export function accepted<T extends object>(outcome: T): Exclude<T, { readonly re
   return outcome as Exclude<T, { readonly refused: true }>;
 }
 
-function present<T>(value: T | null): T {
-  if (value === null) throw new Error('no such row');
+function present<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error('no such row');
   return value;
 }
 

@@ -13,7 +13,6 @@ import {
   findOpenTurn,
   findPendingQuestion,
   findQuestionByKey,
-  findSession,
   findTask,
   insertMessage,
   lockSessionSets,

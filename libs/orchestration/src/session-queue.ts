@@ -4,7 +4,7 @@
  * The caller holds the session's lock: either the holder of the lease sees a new entry at its settlement, or nobody holds
  * the session and the entry is announced with it. There is no third case (K1, K5).
  */
-import { countsTowardsCap, type EntryKind, type NextWork, nextWork } from '@echelon/domain';
+import { countsTowardsCap, type NextWork, nextWork } from '@echelon/domain';
 import { insertEntry, loadAdmission, type NewEntry, type QueueEntryRow, type SessionRow, setRunnable } from '@echelon/persistence';
 import type { Unit } from './unit-of-work.js';
 
@@ -43,5 +43,5 @@ export async function opensNext(unit: Unit, session: SessionRow, entryId: string
 
 /** Answers, questions and what an operator writes go before the rest (K24). */
 function priorityOf(entry: NewEntry): number {
-  return entry.senderKind === 'operator' || !countsTowardsCap(entry.kind as EntryKind) ? URGENT : ORDINARY;
+  return entry.senderKind === 'operator' || !countsTowardsCap(entry.kind) ? URGENT : ORDINARY;
 }
