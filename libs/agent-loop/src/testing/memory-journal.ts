@@ -15,8 +15,6 @@ import { NEW_COUNTERS, type LoopCounters } from '../limits.js';
 import type { StartingPoint } from '../loop-input.js';
 import type { ModelMessage } from '../model-port.js';
 
-type Barrier = 'prepare' | 'seal' | 'calls';
-
 /** What goes wrong at one barrier, counted from 0. `before` and `after`: the process dies on that side of the commit. */
 export interface BarrierFault {
   readonly at: number;
@@ -41,7 +39,7 @@ export class MemoryJournal implements Journal {
   constructor(private fault: BarrierFault | null = null) {}
 
   prepareRequest(request: RequestBarrier): Promise<PrepareReply> {
-    return this.commit('prepare', () => {
+    return this.commit(() => {
       this.record(request);
       this.requests.push(request);
       this.sendType = request.sendType;
@@ -54,7 +52,7 @@ export class MemoryJournal implements Journal {
   }
 
   sealResponse(response: SealedResponse, intents: readonly string[]): Promise<BarrierReply> {
-    return this.commit('seal', () => {
+    return this.commit(() => {
       this.record({ response, results: [], messages: [] });
       for (const id of intents) this.intents.add(id);
       this.log.push(['seal', ...intents.map((id) => `intent:${id}`)].join(' '));
@@ -63,7 +61,7 @@ export class MemoryJournal implements Journal {
   }
 
   recordCalls({ results, intents }: CallsBarrier): Promise<BarrierReply> {
-    return this.commit('calls', () => {
+    return this.commit(() => {
       this.record({ response: null, results, messages: [] });
       for (const id of intents) this.intents.add(id);
       this.log.push(['calls', ...results.map(({ callId }) => `result:${callId}`), ...intents.map((id) => `intent:${id}`)].join(' '));
@@ -75,6 +73,12 @@ export class MemoryJournal implements Journal {
   settle(unrecorded: Unrecorded): void {
     this.record(unrecorded);
     this.log.push('settle');
+  }
+
+  /** Sets the next fault, counted from now. */
+  arm(fault: BarrierFault | null): void {
+    this.fault = fault;
+    this.barriers = 0;
   }
 
   /** The starting point of the next run, from what was committed. `answers` decides parked calls. */
@@ -104,7 +108,7 @@ export class MemoryJournal implements Journal {
     this.history.push(...messages);
   }
 
-  private async commit<Reply>(_barrier: Barrier, write: () => Reply): Promise<Reply | BarrierRefusal> {
+  private async commit<Reply>(write: () => Reply): Promise<Reply | BarrierRefusal> {
     const fault = this.fault !== null && this.fault.at === this.barriers++ ? this.fault.fault : null;
     await Promise.resolve();
     if (fault === 'before') throw new Error('died before the commit');
