@@ -17,6 +17,7 @@ import { recoverLease } from './lease-recovery.js';
 import type { Relay } from './relay.js';
 import type { Sequencer } from './sequencer.js';
 import { refreshWork } from './session-queue.js';
+import { resumeCascades } from './task-stop.js';
 import type { Transactions } from './unit-of-work.js';
 
 const BATCH = 100;
@@ -62,6 +63,7 @@ export class Sweeper {
     const { database, transactions, relay, sequencer, announceAfterMs = 30_000 } = this.options;
     await relay.sweep();
     await sequencer.stampAll();
+    await resumeCascades(database, transactions);
     for (const { id } of await listExpiredQuestions(database, BATCH)) await expireQuestion(transactions, id);
     for (const { id } of await listDue(database, BATCH)) await this.#refresh(id);
     for (const { id } of await listForgotten(database, announceAfterMs, BATCH)) await this.#refresh(id);

@@ -577,6 +577,7 @@ CREATE UNIQUE INDEX "queue_entry_one_answer" ON "queue_entry" ("question_id") WH
 -- What the sweep and the drain look for: small partial indexes, so that waiting sessions cost nothing (K10).
 CREATE INDEX "session_runnable" ON "session" ("announced_at" NULLS FIRST) WHERE "runnable" AND "lease_owner" IS NULL;
 CREATE INDEX "session_leased" ON "session" ("lease_presence", "lease_until") WHERE "lease_owner" IS NOT NULL;
+CREATE INDEX "task_stopping" ON "task" ("id") WHERE "stopping";
 CREATE INDEX "session_wake_at" ON "session" ("wake_at") WHERE "wake_at" IS NOT NULL;
 CREATE INDEX "queue_entry_queued" ON "queue_entry" ("session_id", "rank", "order") WHERE "state" = 'queued';
 CREATE INDEX "event_unstamped" ON "event" ("id") WHERE "position" IS NULL;
