@@ -2,7 +2,7 @@
 import { createPlatform, readConfig, stopSignal, untilAborted } from '@echelon/platform';
 
 const stopping = stopSignal();
-const platform = await createPlatform(readConfig(), { worker: true, onLost: () => process.exit(1) });
+const platform = await createPlatform(readConfig(), { worker: true });
 platform.log.info({ pid: process.pid }, 'worker.started');
 await untilAborted(stopping);
 await platform.close();

@@ -16,14 +16,13 @@ import { Closing } from './closing.js';
 import type { Config } from './config.js';
 import { createLogger } from './logger.js';
 import { openStorage, type Storage } from './storage.js';
-import { startWorkerHost, type WorkerHost } from './worker-host.js';
+import type { WorkerHost } from './worker-host.js';
+import { superviseWorker } from './worker-supervisor.js';
 import { createTaskTools } from './task-tools.js';
 
 export interface PlatformOptions {
   /** Run turns in this process. */
   readonly worker: boolean;
-  /** The worker's presence is lost for good. */
-  readonly onLost?: () => void;
 }
 
 export interface Platform {
@@ -61,10 +60,9 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     const clients = createClients(config);
     const runtime = new LoopRuntime({ database, transactions, bus, catalogue, clientOf: clients, workspaceRoot: config.workspaceRoot });
     const { slots } = config;
-    const onLost = options.onLost ?? (() => log.error({}, 'presence.lost'));
     const worker = options.worker
       ? closing.add(
-          await startWorkerHost({ url: storage.url, database, transactions, queue, relay, sequencer, runtime, slots, log, onLost }),
+          await superviseWorker({ url: storage.url, database, transactions, queue, relay, sequencer, runtime, slots, log }),
           (it) => it.close(),
         )
       : null;

@@ -42,7 +42,7 @@ export interface WorkerHostOptions {
   readonly runtime: AgentRuntime;
   readonly slots: number;
   readonly log: Logger;
-  /** The presence is lost for good: this process must not go on as a worker. */
+  /** The presence is lost for good: what runs here was ended without a write, and this worker must not go on. */
   readonly onLost: () => void;
 }
 
