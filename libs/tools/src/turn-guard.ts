@@ -6,7 +6,7 @@
  * G3  What cannot be read is refused (A18).
  * G4  The loop ends such a turn by itself, so that only calls from outside are looked up. The services check again under their locks.
  */
-import type { ToolDefinition } from '@echelon/agent-loop';
+import type { ToolDefinition, ToolExecution } from '@echelon/agent-loop';
 import { isRefusal, refuse, type Refusal } from '@echelon/domain';
 import type { AgentActor } from '@echelon/orchestration';
 import type { z } from 'zod';
@@ -17,11 +17,11 @@ import { refused } from './tool-result.js';
 type GuardedTool = ToolDefinition<z.ZodType, ToolContext>;
 
 /** The tool, refused with TURN_ENDED_BY_QUESTION once its turn asked; the runtime is told to end the turn. */
-export function guardTurn(tool: GuardedTool, services: TurnServices): GuardedTool {
+export function guardTurn<Tool extends GuardedTool>(tool: Tool, services: TurnServices): Tool {
   if (tool.effect === 'read' || tool.endsTurn === true) return tool;
   return {
     ...tool,
-    execute: async (input, execution) => {
+    execute: async (input: unknown, execution: ToolExecution<ToolContext>) => {
       const { actor, surface } = execution.context;
       if (actor.kind === 'operator' || surface === 'loop') return tool.execute(input, execution);
       const refusal = await refuseAfterQuestion(services, actor);
