@@ -2,7 +2,7 @@
  * Write skew (K20): a child asks while its parent is being archived. Each transaction reads what the other writes, so each is two moves,
  * read and commit. Both lock the parent's task row before they read: mutation `no-parent-lock`.
  */
-import { answer, ask, currentTurn, enqueue, kill, makeStale } from './actions.js';
+import { answer, ask, enqueue, kill, makeStale } from './actions.js';
 import { type Core, copyCore, createCore, keyOf, type Mutation, type Rules, WORKERS, type WorkerName } from './core.js';
 import { type Exploration, explore, step } from './explore.js';
 import { inTurn, jobSteps, type MaybeStep, type Move, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BackendFactory, type IQueueBackend, type Job as BullmqJob, type JobJson, type JobProgress, Worker } from 'bullmq';
-import { EVENTS_KEPT, KEY_PREFIX, type WakeUp } from './bullmq-backend.js';
+import { KEY_PREFIX, type WakeUp } from './bullmq-backend.js';
 
 /** How often an idle worker asks for a job although nothing announced one: the sign of life behind `lastFetchedAt`. */
 const IDLE_FETCH_SECONDS = 2;

@@ -1,7 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, startFaultProxy, startScript, startTestRedis, waitFor } from '@echelon/testkit';
 import { describeWithRedis } from '@echelon/testkit/jest';
-import { createPostgresJobQueue, createRedisJobQueue, type Job, type JobQueue, type QueueWorker, type WorkOptions } from './index.js';
+import {
+  createPostgresJobQueue,
+  createRedisJobQueue,
+  type Job,
+  type JobQueue,
+  QueueUnavailableError,
+  type QueueWorker,
+  type WorkOptions,
+} from './index.js';
 
 interface Backend {
   readonly url: string;
@@ -202,7 +210,7 @@ function describeJobQueue(start: () => Promise<Backend>): void {
     const queue = open(proxy.through(backend.url));
     await queue.enqueue([job(1)]);
     proxy.cut();
-    await expect(queue.enqueue([job(2)])).rejects.toThrow('the queue does not answer');
+    await expect(queue.enqueue([job(2)])).rejects.toThrow(QueueUnavailableError);
     expect(await queue.health()).toMatchObject({ reachable: false });
     proxy.resume();
     await waitFor('an answer', async () => (await queue.health()).reachable);
@@ -216,7 +224,7 @@ function describeJobQueue(start: () => Promise<Backend>): void {
     const queue = open(proxy.through(backend.url));
     await queue.enqueue([job(1)]);
     proxy.stall();
-    await expect(queue.enqueue([job(2)])).rejects.toThrow('the queue does not answer');
+    await expect(queue.enqueue([job(2)])).rejects.toThrow(QueueUnavailableError);
     await queue.close();
     await proxy.close();
   });

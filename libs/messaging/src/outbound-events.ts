@@ -2,7 +2,7 @@ import type { EventBatch, Gap } from './event-batch.js';
 import type { LiveEvent } from './event-bus.js';
 
 /** A larger payload is announced as a gap instead of carried. */
-export const MAX_PAYLOAD_BYTES = 256 * 1024;
+const MAX_PAYLOAD_BYTES = 256 * 1024;
 /** What a publisher holds while it cannot send; beyond it everything held becomes one gap. */
 const MAX_HELD_CHARACTERS = 8 * 1024 * 1024;
 
