@@ -99,7 +99,7 @@ describe('stopping a task', () => {
   test('with cascade lets no child escape that is created meanwhile [K20]', async () => {
     const root = await world.task();
     const top = await world.task({ parent: root });
-    const middles = await Promise.all(Array.from({ length: 4 }, () => world.task({ parent: top })));
+    const middles = await Promise.all([1, 2].map(() => world.task({ parent: top })));
     const leaves = await Promise.all(middles.map((parent) => world.task({ parent })));
     const prompt = { prompt: 'More.', autopilot: false, blocked_by: [], start_agent: true };
     const storm = [...leaves, ...middles, top].flatMap((task) =>
