@@ -43,10 +43,14 @@ describe('a created task', () => {
     expect(accepted(await tasks.service.get(world.operator, task.id)).autopilot).toBe(false);
     const listed = accepted(await tasks.service.list(world.operator, { limit: 200, workspace_id: world.workspaceId }));
     expect(listed.items.map((each) => typeof each.autopilot)).toEqual(listed.items.map(() => 'boolean'));
-    const [event] = await world.rows<{ payload: string }>(`SELECT payload FROM event WHERE type = 'task.created' AND task_id = $1`, [
-      task.id,
-    ]);
-    expect(JSON.parse(event?.payload ?? '')).toMatchObject({ autopilot: false });
+    accepted(await tasks.service.update(world.operator, task.id, { title: 'Named', state: 'cancelled' }));
+    accepted(await tasks.service.archive(world.operator, task.id));
+    const told = await world.rows<{ type: string; autopilot: boolean }>(
+      `SELECT type, payload::jsonb->'autopilot' AS autopilot FROM event WHERE task_id = $1 AND type LIKE 'task.%'`,
+      [task.id],
+    );
+    expect(new Set(told.map(({ type }) => type))).toEqual(new Set(['task.created', 'task.updated', 'task.archived']));
+    expect(told.map(({ autopilot }) => autopilot)).toEqual(told.map(() => false));
   });
 
   test('never inherits the flag from its parent [F3]', async () => {

@@ -3,6 +3,7 @@ import { refuse, type TaskEvent, taskMachine, type TaskState } from '@echelon/do
 import { countChildOut, listLiveSessions, listUnblockedBy, type TaskRow, updateTaskState } from '@echelon/persistence';
 import { Refused } from '../outcome.js';
 import { refreshWork } from '../session-queue.js';
+import { taskEventData } from '../task-view.js';
 import type { Unit } from '../unit-of-work.js';
 import { alertChildrenCompleted } from './alert.js';
 import { endSessionsOf, type SessionEndState } from './end-session.js';
@@ -47,5 +48,5 @@ async function unblock(unit: Unit, task: TaskRow): Promise<void> {
 }
 
 function tellMove(unit: Unit, task: TaskRow): Promise<void> {
-  return unit.tell({ workspaceId: task.workspace_id, type: 'task.updated', taskId: task.id, sessionId: null, data: { state: task.state } });
+  return unit.tell({ workspaceId: task.workspace_id, type: 'task.updated', taskId: task.id, sessionId: null, data: taskEventData(task) });
 }
