@@ -114,13 +114,15 @@ function describeJobQueue(start: () => Promise<Backend>): void {
     expect(jobs.map(({ id }) => id).sort()).toEqual(wanted.map(({ id }) => id).sort());
   });
 
-  test('as many handlers run at once as the concurrency says, and no more', async () => {
+  test('as many handlers run at once as the concurrency says, and a worker without a free slot counts as alive', async () => {
     const queue = open();
     await queue.enqueue([1, 2, 3, 4].map((number) => job(number)));
     const { jobs, release, worker } = collect(queue, { hold: true, concurrency: 3 });
     await waitFor('three handlers', () => worker.running() === 3);
     expect(await queue.health()).toMatchObject({ waiting: 1 });
     expect(jobs).toHaveLength(3);
+    const now = Date.now();
+    expect(worker.lastFetchedAt()).toBeGreaterThanOrEqual(now);
     release();
     await waitFor('the fourth job', () => jobs.length === 4);
   });

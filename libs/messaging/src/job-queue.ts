@@ -39,7 +39,10 @@ export interface QueueWorker {
    * A job whose handler is still running is delivered again later, to another worker.
    */
   close(options: { readonly graceMs: number }): Promise<void>;
-  /** When this worker last asked the backend for a job and got an answer (epoch ms of this process's clock); null before the first. */
+  /**
+   * When this worker last asked the backend for a job and got an answer, in epoch ms of this process's clock; now while every slot is
+   * taken and there is no reason to ask; null before the first answer. An idle worker asks every two seconds.
+   */
   lastFetchedAt(): number | null;
   /** Handlers running now. */
   running(): number;

@@ -53,7 +53,7 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
   }
 
   lastFetchedAt(): number | null {
-    return this.#fetchedAt;
+    return this.#isFull() ? Date.now() : this.#fetchedAt;
   }
 
   running(): number {
@@ -110,9 +110,13 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
     else if (Math.min(this.#silentMs(), Date.now() - this.#reachableSince) > rebuildAfterMs) this.#rebuild(this.#current);
   }
 
+  #isFull(): boolean {
+    return this.running() >= this.#options.work.concurrency;
+  }
+
   /** For how long a free slot has fetched nothing. */
   #silentMs(): number {
-    if (this.running() >= this.#options.work.concurrency) return 0;
+    if (this.#isFull()) return 0;
     return Date.now() - Math.max(this.#fetchedAt ?? 0, this.#builtAt);
   }
 
@@ -169,6 +173,7 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
     try {
       await handling;
     } finally {
+      if (this.#isFull()) this.#fetchedAt = Date.now();
       handlers.delete(ended);
       if (this.#current !== null) this.#current.fetcher.concurrency = this.#freeSlots(this.#current);
     }
