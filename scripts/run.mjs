@@ -8,12 +8,12 @@ const binaries = path.join(root, 'node_modules', '.bin');
 const OLDEST_NODE = [24, 9];
 
 const BUILD = ['scripts/build.mjs'];
-const CLI = 'apps/cli/bin/echelon.mjs';
+const CLI = ['--import', './scripts/end-with-parent.mjs', 'apps/cli/bin/echelon.mjs'];
 
 /** Each command is a list of Node programs; the last one receives the arguments. */
 const COMMANDS = {
-  start: [BUILD, [CLI, 'up']],
-  echelon: [BUILD, [CLI]],
+  start: [BUILD, [...CLI, 'up']],
+  echelon: [BUILD, CLI],
   build: [BUILD],
   test: [BUILD, ['scripts/test.mjs']],
   'test:deep': [BUILD, ['scripts/test.mjs', '--deep']],
@@ -78,10 +78,11 @@ function runOrExit(command, commandArgs, options = {}) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Passes signals on and ends as the program ends. */
+/** Passes signals on and ends as the program ends. npm dies of SIGTERM without telling us: then we watch it. */
 function runLast(command, commandArgs) {
   const child = spawn(command, commandArgs, { cwd: root, env, stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, forwardTo(child, signal));
+  if (process.env.npm_lifecycle_event) import('./end-with-parent.mjs');
   child.on('error', (error) => fail(`${command} could not be started: ${error.message}`));
   child.on('exit', (code, signal) => {
     if (!signal) process.exit(code);
