@@ -7,7 +7,7 @@ import { createServices, Sequencer, type Services, Transactions } from '@echelon
 import { createPool, Database } from '@echelon/persistence';
 import { createMetrics, createServer, type Health, type Metrics, type ServerConfig } from '@echelon/server';
 import { createTestDatabase, type FaultProxy, startFaultProxy } from '@echelon/testkit';
-import { createToolCatalogue } from '@echelon/tools';
+import { createToolCatalogue, type ToolCatalogue } from '@echelon/tools';
 
 /** A task and its primary session, with a token of that session. */
 export interface TestAgent {
@@ -37,8 +37,8 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Starts it on a free port of loopback, with one operator whose token is `token`. */
-export async function startServer(config: Partial<ServerConfig> = {}): Promise<RunningServer> {
+/** Starts it on a free port of loopback, with one operator whose token is `token`; the tools are the product's unless given. */
+export async function startServer(config: Partial<ServerConfig> = {}, catalogue?: ToolCatalogue): Promise<RunningServer> {
   const storage = await createTestDatabase();
   const line = await startFaultProxy({ port: Number(new URL(storage.url).port) });
   const database = new Database(createPool(line.through(storage.url), { max: 10 }));
@@ -50,7 +50,7 @@ export async function startServer(config: Partial<ServerConfig> = {}): Promise<R
   const metrics = createMetrics();
   const ignore = () => undefined;
   const logger = { info: ignore, warn: ignore, error: (facts: object) => errors.push(facts) };
-  const tools = createToolCatalogue({ services });
+  const tools = catalogue ?? createToolCatalogue({ services });
   const running = { health: async (): Promise<Health> => ({ ready: true, checks: { database: { ok: true } } }) };
   const server = await createServer({ services, tools, logger, metrics, health: () => running.health(), config });
   const { url } = await server.listen('127.0.0.1', 0);

@@ -1,4 +1,5 @@
 /** A database of one spec's own, the services of orchestration on it, and tasks made with the statements that the product uses. */
+import type { LoopStop } from '@echelon/agent-loop';
 import {
   DEFAULT_LIMITS,
   isRefusal,
@@ -188,8 +189,16 @@ export class World {
 
   /** Ends a claimed turn as the runner does when the model has finished. */
   endTurn(claimed: ClaimedTurn): Promise<Settled> {
-    const report = { stop: { reason: 'completed' }, record: () => Promise.resolve() };
-    return settle(this.transactions, claimed, report as Parameters<typeof settle>[2], { yieldToOthers: true });
+    return this.#settle(claimed, { reason: 'completed' });
+  }
+
+  /** Parks a claimed turn as the runner does when a call waits for its result. */
+  parkTurn(claimed: ClaimedTurn): Promise<Settled> {
+    return this.#settle(claimed, { reason: 'parked', for: [{ kind: 'result', callId: 'call-1', waitsFor: 'an answer' }] });
+  }
+
+  #settle(claimed: ClaimedTurn, stop: LoopStop): Promise<Settled> {
+    return settle(this.transactions, claimed, { stop, record: () => Promise.resolve() }, { yieldToOthers: true });
   }
 
   /** Moves the task under the locks that an end needs. */
