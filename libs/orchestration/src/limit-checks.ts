@@ -4,7 +4,7 @@ import { type LimitName, type Limits, refuse, type Refusal } from '@echelon/doma
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** How many characters a person sees. */
-export function countGraphemes(text: string): number {
+function countGraphemes(text: string): number {
   return [...graphemes.segment(text)].length;
 }
 
