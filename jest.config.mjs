@@ -12,6 +12,6 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   maxWorkers: 2,
 };

@@ -48,9 +48,10 @@ async function openServer(options: DemoOptions, terminal: Terminal): Promise<Ope
   if (running) return { api: running, close: () => Promise.resolve() };
   if (options.url) throw new CommandError(`Nothing answers at ${options.url}.`, 3);
   if (!options.json) terminal.err.write('No server runs here: starting one for the demo …\n');
-  const { url, first, close } = await startServer({ port: 0 });
-  if (first.token) return { api: connect({ url, token: first.token }), close };
-  await close();
+  const started = await startServer({ port: 0 });
+  const { url, first } = started;
+  if (first.token) return { api: connect({ url, token: first.token }), close: () => started.close() };
+  await started.close();
   throw new CommandError('The operator’s token is not known here: pass --token, or set ECHELON_TOKEN.');
 }
 

@@ -23,16 +23,15 @@ type TableEvent<T extends MachineTable> = { [S in keyof T]: keyof T[S] & string 
 /** Types a table as a machine; a target that is no state of the table does not compile. */
 export function defineMachine<const T extends MachineTable>(table: T & ClosedTable<T>): Machine<keyof T & string, TableEvent<T>> {
   type State = keyof T & string;
-  type Event = TableEvent<T>;
   const rows = table as MachineTable;
   const states = Object.keys(table) as State[];
   const transitions = states.flatMap((from) =>
-    Object.entries(rows[from] ?? {}).map(([event, to]) => ({ from, event: event as Event, to: to as State })),
+    Object.entries(rows[from] ?? {}).map(([event, to]) => ({ from, event, to })),
   );
   return {
     states,
     events: [...new Set(transitions.map(({ event }) => event))],
-    next: (state, event) => rows[state]?.[event] as State | undefined,
+    next: (state, event) => rows[state]?.[event],
     isTerminal: (state) => Object.keys(rows[state] ?? {}).length === 0,
     transitions: () => transitions,
   };

@@ -1,5 +1,5 @@
 /** createPlatform: the whole object graph on one screen. Opened top to bottom, closed in reverse. */
-import { createModelClient, type ProviderName, providersFromEnv } from '@echelon/model-clients';
+import { createModelClient, providersFromEnv } from '@echelon/model-clients';
 import {
   createPostgresEventBus,
   createPostgresJobQueue,
@@ -91,5 +91,5 @@ function createClients(config: Config) {
   const providers = providersFromEnv(config.env);
   const clients = new Map(Object.entries(providers).map(([name, provider]) => [name, createModelClient(provider)]));
   const unknown = (name: string) => createModelClient({ dialect: 'chat_completions', unavailable: `there is no provider named ${name}` });
-  return (name: string) => clients.get(name as ProviderName) ?? unknown(name);
+  return (name: string) => clients.get(name) ?? unknown(name);
 }

@@ -87,7 +87,7 @@ export async function startWorkerHost(options: WorkerHostOptions): Promise<Worke
     onError: (error) => log.warn({ error }, 'queue.error'),
   });
   relay.offerDirectClaims((sessionId) => runner.offer(sessionId));
-  const sweeper = new Sweeper({ ...options, elected: presence.elected });
+  const sweeper = new Sweeper({ ...options, elected: () => presence.elected() });
   sweeper.start();
   const touching = setInterval(() => void touch(), TOUCH_MS);
   const fetchedRecently = (): boolean => Date.now() - (consumer.lastFetchedAt() ?? 0) < FETCHED_RECENTLY_MS;

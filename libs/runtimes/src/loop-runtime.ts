@@ -1,7 +1,7 @@
 /** The runtime `loop`: runs a claimed turn on the one agent loop, with the durable journal, in this process. */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { createToolRegistry, type LoopBudgets, type ModelClient, type ModelTarget, runLoop } from '@echelon/agent-loop';
+import { createToolRegistry, type LoopBudgets, type ModelClient, type ModelTarget, runLoop, type ToolRegistry } from '@echelon/agent-loop';
 import type { EventBus } from '@echelon/messaging';
 import {
   type AgentRuntime,
@@ -14,7 +14,7 @@ import {
   type TurnSignals,
 } from '@echelon/orchestration';
 import type { Database, ProfileRow } from '@echelon/persistence';
-import type { ToolCatalogue, ToolContext } from '@echelon/tools';
+import { QUESTION_TOOLS, type ToolCatalogue, type ToolContext } from '@echelon/tools';
 import { publishLive } from './live-events.js';
 import { deriveTurnContract, type TurnContract } from './turn-contract.js';
 
@@ -40,7 +40,7 @@ export class LoopRuntime implements AgentRuntime {
       start: await loadStartingPoint(database, claimed),
       models: this.#targets(contract),
       system: contract.systemPrompt,
-      tools: { ...createToolRegistry(catalogue.toolsFor(contract.contract)), specifications: contract.specifications },
+      tools: this.#tools(contract),
       context: await this.#context(claimed),
       turn: `t${claimed.turn.number}`,
       promptId: claimed.turn.id,
@@ -52,6 +52,13 @@ export class LoopRuntime implements AgentRuntime {
       limits: { budgets: budgetsOf(contract.profile) },
     });
     return { stop: result.stop, record: (unit) => journal.record(unit, result.unrecorded) };
+  }
+
+  #tools({ contract, specifications }: TurnContract): ToolRegistry<ToolContext> {
+    const { catalogue } = this.options;
+    const offered = createToolRegistry(catalogue.toolsFor(contract));
+    const find = (name: string) => offered.find(name) ?? (QUESTION_TOOLS.has(name) ? catalogue.find(name) : null);
+    return { ...offered, specifications, find };
   }
 
   #targets({ provider, models, profile }: TurnContract): readonly ModelTarget[] {

@@ -39,3 +39,6 @@ export const OFFERED_TOOLS: Readonly<Record<Exclude<Capability, 'workspace'>, re
     'answer_question_kandev',
   ],
 };
+
+/** Known by name to every agent: a call out of the contract is answered with its typed refusal, not as an unknown tool (D3). */
+export const QUESTION_TOOLS: ReadonlySet<string> = new Set(['ask_parent_question_kandev', 'ask_user_question_kandev']);

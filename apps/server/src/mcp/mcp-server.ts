@@ -6,14 +6,13 @@
  */
 import { type Contract, EXTERNAL_CONTRACT, isRefusal } from '@echelon/domain';
 import type { Actor, Services } from '@echelon/orchestration';
-import type { CatalogueTool, ToolCatalogue } from '@echelon/tools';
+import { type CatalogueTool, QUESTION_TOOLS, type ToolCatalogue } from '@echelon/tools';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
 import type { Metrics } from '../metrics.js';
 import { type CallRequest, callTool, refusalResult, type ToolResult } from './tool-call.js';
 import { toListedTool } from './tool-listing.js';
 
 const SERVER = { name: 'echelon', title: 'Echelon', version: '0.1.0' };
-const QUESTION_TOOLS = new Set(['ask_parent_question_kandev', 'ask_user_question_kandev']);
 const CALL_ID_KEYS = ['claudecode/toolUseId', 'callId'];
 const MAX_CALL_ID = 512;
 
