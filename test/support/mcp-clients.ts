@@ -42,7 +42,7 @@ const init = (token: string) => ({ requestInit: { headers: { authorization: `Bea
 export async function connectOld(url: string, token: string): Promise<McpClient> {
   const client = new OldClient({ name: 'spec', version: '1' });
   const transport = new OldTransport(new URL('/mcp', url), init(token));
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  await client.connect(transport);
   return {
     version: transport.protocolVersion,
     list: async () => (await client.listTools()).tools,
@@ -71,4 +71,3 @@ export const CLIENTS: readonly [string, string, (url: string, token: string) => 
   ['a client of the 2.x line that shakes hands', '2025-11-25', (url, token) => connectModern(url, token, 'legacy')],
   ['a client of the 2.x line that negotiates', '2026-07-28', (url, token) => connectModern(url, token, 'auto')],
 ];
-

@@ -269,8 +269,9 @@ describe('operations', () => {
   test('a closing server finishes the request that it has begun, ends event streams, and listens no more', async () => {
     const own = await startServer();
     const headers = { authorization: `Bearer ${own.token}` };
-    const events = (await fetch(`${own.url}/api/v1/events`, { headers })).body!.getReader();
-    expect(new TextDecoder().decode((await events.read()).value)).toMatch(/^id: \d+\n\n$/);
+    const { body } = await fetch(`${own.url}/api/v1/events`, { headers });
+    const events = body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await events.read()).value).toMatch(/^id: \d+\n\n$/);
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const ready = own.health;
     own.health = () => {
