@@ -12,6 +12,8 @@ export class Barriers {
   private response: SealedResponse | null;
   /** By call id; a finalized result replaces the raw one. */
   private readonly results: Map<string, SettledCall>;
+  /** Texts of results that were stored since the last request. */
+  private readonly stored = new Map<string, string>();
   private messages: ModelMessage[];
   /** Commits of a concurrent group come one after the other. */
   private last: Promise<LoopStop | null> = Promise.resolve(null);
@@ -35,8 +37,14 @@ export class Barriers {
     this.response = response;
   }
 
+  /** Holds a result for the next barrier, unless it is stored with this very text. */
   holdResult(result: SettledCall): void {
-    this.results.set(result.callId, result);
+    if (this.stored.get(result.callId) !== result.text) this.results.set(result.callId, result);
+  }
+
+  /** Takes note of a result that an earlier run stored. */
+  noteStored({ callId, text }: SettledCall): void {
+    this.stored.set(callId, text);
   }
 
   holdMessage(message: ModelMessage): void {
@@ -93,7 +101,10 @@ export class Barriers {
   }
 
   private release(recorded: readonly SettledCall[]): void {
-    for (const result of recorded) if (this.results.get(result.callId) === result) this.results.delete(result.callId);
+    for (const result of recorded) {
+      this.noteStored(result);
+      if (this.results.get(result.callId) === result) this.results.delete(result.callId);
+    }
   }
 
   private note(reply: BarrierReply): LoopStop | null {
@@ -105,6 +116,7 @@ export class Barriers {
   private clear(): void {
     this.response = null;
     this.results.clear();
+    this.stored.clear();
     this.messages = [];
   }
 }

@@ -163,6 +163,19 @@ describe('barriers', () => {
     expect(facts).toEqual(['c1 true ', 'c2 true c1']);
   });
 
+  test('a result is stored as the model reads it, and again only when its batch is cut further [G5.21][G7.9]', async () => {
+    const journal = new MemoryJournal();
+    const long = tool('long', { effect: 'execute', concurrencySafe: false, execute: () => Promise.resolve(said('x'.repeat(30_000))) });
+    const batch = calls(...Array.from({ length: 9 }, (_, at) => call(`c${at}`, 'long', { value: `${at}` })));
+    const run = await play([batch, says('ok')], { journal, tools: [long] });
+    const read = Object.values(lastResults(run.history)).map((part) => part.text);
+    expect([...journal.results.values()].map((result) => result.text)).toEqual(read);
+    expect(read.every((told) => told.length === 22_222 && told.match(/was cut here/g)?.length === 1)).toBe(true);
+    const small = new MemoryJournal();
+    await play([calls(call('c1', 'write', { value: 'a' }), call('c2', 'write')), says('ok')], { journal: small });
+    expect(small.requests[1]?.results.map(({ callId }) => callId)).toEqual(['c2']);
+  });
+
   test('subagents run together: one barrier for their intents, each early result stored at once [G7.1]', async () => {
     const journal = new MemoryJournal();
     const gate = Promise.withResolvers<void>();

@@ -3,6 +3,8 @@ import { toPlanned } from './batch-decisions.js';
 import { checkAbort, isLeadPending, settle, type Batch, type Slot } from './batch.js';
 import { partition, type CallGroup } from './batch-partition.js';
 import { UNRUN, type SettledCall } from './call-result.js';
+import { persistenceError } from './barriers.js';
+import { boundResult } from './finalize-results.js';
 import { executeCall, type Execution } from './tool-execution.js';
 
 export async function runGroups<Context>(batch: Batch<Context>): Promise<void> {
@@ -110,12 +112,18 @@ async function conclude<Context>(batch: Batch<Context>, slot: Slot<Context>, exe
     batch.halt ??= handOver;
     return null;
   }
-  const settled = await runAfterTool(batch, slot, execution.settled);
+  const settled = await bound(batch, await runAfterTool(batch, slot, execution.settled));
   slot.settled = settled;
   if (settled.endsTurn) batch.endedBy ??= settled;
   const fault = execution.end === 'settled' && execution.fault !== undefined ? { fault: execution.fault } : {};
   batch.input.emit({ type: 'tool_settled', callId: settled.callId, status: settled.status, ...fault });
   return settled;
+}
+
+async function bound<Context>(batch: Batch<Context>, settled: SettledCall): Promise<SettledCall> {
+  const { result, storeFailure } = await boundResult(settled, batch.input.outputBudget, batch.input.artifacts);
+  if (storeFailure !== null) batch.halt ??= persistenceError(storeFailure);
+  return result;
 }
 
 async function runAfterTool<Context>(batch: Batch<Context>, slot: Slot<Context>, settled: SettledCall): Promise<SettledCall> {

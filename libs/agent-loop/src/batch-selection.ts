@@ -38,7 +38,7 @@ function skipLoopingCalls<Context>(batch: Batch<Context>): void {
   let looping = false;
   for (const slot of batch.slots) {
     if (slot.call.standing !== 'fresh' || slot.class === 'skipped') continue;
-    looping ||= batch.input.guard.countCall(slot.call);
+    looping ||= batch.input.guard.countCall(slot.content);
     slot.streak = batch.input.guard.streak;
     if (!looping || slot.settled !== null || slot.resumed) continue;
     batch.verdict ??= {

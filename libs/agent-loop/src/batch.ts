@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { ArtifactStore, BatchPolicies, KnownCalls } from './batch-ports.js';
 import type { Barriers } from './barriers.js';
+import { CallContent } from './call-identity.js';
 import { settleUnrun, type CallStatus, type IdentifiedCall, type SettledCall } from './call-result.js';
 import type { LoopClock } from './clock.js';
 import type { EventSink } from './loop-events.js';
@@ -42,6 +43,7 @@ export type ResultClass = 'replay' | 'executed' | 'skipped' | 'repeat';
 
 export interface Slot<Context> {
   readonly call: IdentifiedCall;
+  readonly content: CallContent;
   class: ResultClass;
   /** Set once the call passed validation. */
   tool: ToolDefinition<z.ZodType, Context> | null;
@@ -75,6 +77,7 @@ export function openBatch<Context>(input: ToolBatchInput<Context>): Batch<Contex
   const slots = input.calls.map((call) => openSlot(call, input));
   const launched = slots.filter((slot) => slot.recorded || slot.resumed || slot.wait !== null).length;
   const batch: Batch<Context> = { input, slots, halt: null, verdict: null, endedBy: null, started: launched > 0, launches: launched };
+  for (const slot of slots) if (slot.settled !== null) input.barriers.noteStored(slot.settled);
   batch.endedBy = slots.find((slot) => slot.settled?.endsTurn)?.settled ?? null;
   return batch;
 }
@@ -84,6 +87,7 @@ function openSlot<Context>(call: IdentifiedCall, { known, tools }: ToolBatchInpu
   const waitsFor = known.waiting.get(call.callId);
   return {
     call,
+    content: new CallContent(call.name, call.arguments),
     class: 'executed',
     tool: null,
     input: undefined,

@@ -1,15 +1,25 @@
 /** When two calls are the same call: equal name and equal arguments in canonical form. */
 
-interface NamedCall {
-  readonly name: string;
-  /** Raw JSON text. */
-  readonly arguments: string;
-}
+/** What a call asks for, compared in canonical form, which is made only when it is needed. */
+export class CallContent {
+  private form: string | null = null;
 
-/** Tells whether both calls ask for the same thing; key order, white space and number notation do not matter. */
-export function isSameCall(one: NamedCall, other: NamedCall): boolean {
-  if (one.name !== other.name) return false;
-  return one.arguments === other.arguments || canonicalArguments(one.arguments) === canonicalArguments(other.arguments);
+  constructor(
+    readonly name: string,
+    /** Raw JSON text. */
+    private readonly raw: string,
+  ) {}
+
+  /** Tells whether both ask for the same thing; key order, white space and number notation do not matter. */
+  equals(other: CallContent): boolean {
+    if (this.name !== other.name) return false;
+    return this.raw === other.raw || this.canonical === other.canonical;
+  }
+
+  private get canonical(): string {
+    this.form ??= canonicalArguments(this.raw);
+    return this.form;
+  }
 }
 
 /** JSON text with sorted keys; text that is no JSON stays as it is, integers beyond 2^53 keep their digits. */

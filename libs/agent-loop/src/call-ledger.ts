@@ -6,12 +6,12 @@
  * C3  A call of an earlier response: a `replay` once, then `replay_again`.
  * C4  A ledger seeded from history decides exactly as the one that lived through it.
  */
-import { isSameCall } from './call-identity.js';
+import { CallContent } from './call-identity.js';
 import type { CallStanding } from './call-result.js';
 import type { ModelMessage, ToolCall } from './model-port.js';
 
 interface Handled {
-  readonly call: { readonly name: string; readonly arguments: string };
+  readonly content: CallContent;
   readonly firstPass: number;
   lastPass: number;
   replays: number;
@@ -66,11 +66,12 @@ export class CallLedger {
     return calls;
   }
 
-  private stand(providerId: string, call: Handled['call']): CallStanding {
+  private stand(providerId: string, call: { readonly name: string; readonly arguments: string }): CallStanding {
+    const content = new CallContent(call.name, call.arguments);
     const known = this.handled.get(providerId) ?? [];
-    const same = known.find((other) => isSameCall(other.call, call));
+    const same = known.find((other) => other.content.equals(content));
     if (same === undefined) {
-      this.handled.set(providerId, [...known, { call, firstPass: this.pass, lastPass: this.pass, replays: 0 }]);
+      this.handled.set(providerId, [...known, { content, firstPass: this.pass, lastPass: this.pass, replays: 0 }]);
       return 'fresh';
     }
     if (same.firstPass === this.pass) return 'repeat';

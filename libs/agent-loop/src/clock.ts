@@ -1,9 +1,11 @@
+import type { Cut } from './cut.js';
+
 /** Time and chance as parameters, so that every wait and jitter is decided by the caller. */
 export interface LoopClock {
   /** Milliseconds that only grow. */
   now(): number;
-  /** Resolves after `milliseconds`, or at once when `signal` aborts; never rejects. */
-  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+  /** Runs `then` once after `milliseconds`; the returned function takes that back. */
+  after(milliseconds: number, then: () => void): () => void;
   /** A number in [0, 1). */
   random(): number;
 }
@@ -11,15 +13,19 @@ export interface LoopClock {
 export const systemClock: LoopClock = {
   now: () => performance.now(),
   random: () => Math.random(),
-  sleep: (milliseconds, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      const timer = setTimeout(done, milliseconds);
-      signal.addEventListener('abort', done, { once: true });
-      function done(): void {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      }
-    }),
+  after: (milliseconds, then) => {
+    const timer = setTimeout(then, milliseconds);
+    return () => clearTimeout(timer);
+  },
 };
+
+/** Waits, or goes on at once when the run is cut. */
+export async function pause(clock: LoopClock, milliseconds: number, cut: Cut): Promise<void> {
+  if (cut.by !== null) return;
+  const over = Promise.withResolvers<void>();
+  const cancel = clock.after(milliseconds, over.resolve);
+  const release = cut.onCut(over.resolve);
+  await over.promise;
+  cancel();
+  release();
+}

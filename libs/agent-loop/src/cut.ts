@@ -1,4 +1,4 @@
-/** What may cut a wait or a stream short. Several signals become one, and the first to abort is remembered. */
+/** What may cut a wait or a stream short. */
 export interface CutSignals {
   /** The loop's own signal: cancelled. */
   readonly loop: AbortSignal;
@@ -10,33 +10,33 @@ export interface CutSignals {
 
 export type CutBy = keyof CutSignals;
 
-export interface Cut extends Disposable {
-  /** Aborts with the first signal, or by `stop`. */
-  readonly signal: AbortSignal;
-  /** Which signal cut; `null` while none did. */
-  readonly by: CutBy | null;
-  stop(): void;
-}
-
 const ORDER: readonly CutBy[] = ['loop', 'handOver', 'merged'];
 
-/** Listens to the signals until disposed. */
-export function openCut(signals: CutSignals): Cut {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  const sources = ORDER.flatMap((name) => signals[name] ?? []);
-  for (const source of sources) source.addEventListener('abort', abort, { once: true });
-  const by = (): CutBy | null => ORDER.find((name) => signals[name]?.aborted) ?? null;
-  if (by() !== null) abort();
-  return {
-    signal: controller.signal,
-    get by() {
-      return by();
-    },
-    // A given reason saves the error object that an abort makes by itself; this runs once per request.
-    stop: () => controller.abort('ended'),
-    [Symbol.dispose]() {
-      for (const source of sources) source.removeEventListener('abort', abort);
-    },
+/** Several signals as one, for the length of a run: rounds listen here, which is cheaper than listening to each signal. */
+export class Cut {
+  private readonly listeners = new Set<() => void>();
+
+  constructor(private readonly signals: CutSignals) {
+    for (const name of ORDER) signals[name]?.addEventListener('abort', this.tell);
+  }
+
+  /** Which signal cut; `null` while none did. */
+  get by(): CutBy | null {
+    for (const name of ORDER) if (this.signals[name]?.aborted === true) return name;
+    return null;
+  }
+
+  /** Calls `listener` when a signal aborts from now on; the returned function ends that. */
+  onCut(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  close(): void {
+    for (const name of ORDER) this.signals[name]?.removeEventListener('abort', this.tell);
+  }
+
+  private readonly tell = (): void => {
+    for (const listener of [...this.listeners]) listener();
   };
 }

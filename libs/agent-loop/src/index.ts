@@ -40,7 +40,7 @@ export type {
 export { volatileJournal } from './journal-port.js';
 export { exceedsTurnCap, NEW_COUNTERS, type LoopBudgets, type LoopCounters, type LoopLimits } from './limits.js';
 export { RETRY_POLICY, type RetryPolicy } from './retry-policy.js';
-export type { CutSignals } from './cut.js';
+export { Cut, type CutSignals } from './cut.js';
 export { runModelRound, type ModelRoundInput, type ModelRoundResult, type ModelTarget, type SendPlan } from './model-round.js';
 export type { AbandonedAttempt, ModelResponse } from './response.js';
 export type {

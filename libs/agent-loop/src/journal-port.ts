@@ -7,6 +7,9 @@
  * B4  Its result is committed before the next call with effects starts, or with the next request.
  * B5  The end of a turn is the caller's settlement: it also stores `LoopResult.unrecorded`.
  *
+ * A result may come a second time, when its batch had to be cut further: the last text is the one that models read. Results are not
+ * repeated in `messages`: the results of a batch are one tool message, in the order of its calls.
+ *
  * Within one barrier the order is: response, results, messages. A method that throws stops the turn (`error`, kind `persistence`).
  */
 import type { SettledCall } from './call-result.js';

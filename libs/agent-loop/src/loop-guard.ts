@@ -2,21 +2,16 @@
  * Loop protection (agent-loop.md §6): the fifth identical call in a row does not run; three identical calls in a row with identical
  * results are the last. Different arguments are never identical, polling tools are exempt, and new input from a person starts over.
  */
-import { isSameCall } from './call-identity.js';
+import { CallContent } from './call-identity.js';
 import type { ModelMessage } from './model-port.js';
 
 const IDENTICAL_CALLS = 5;
 const IDENTICAL_RESULTS = 3;
 
-interface SeenCall {
-  readonly name: string;
-  readonly arguments: string;
-}
-
 export class LoopGuard {
-  private called: SeenCall | null = null;
+  private called: CallContent | null = null;
   private calls = 0;
-  private answered: SeenCall | null = null;
+  private answered: CallContent | null = null;
   private answer: string | null = null;
   private answers = 0;
 
@@ -33,13 +28,13 @@ export class LoopGuard {
   }
 
   /** Counts a call before it runs; `true`: it is one too many. */
-  countCall(call: SeenCall): boolean {
+  countCall(call: CallContent): boolean {
     if (this.isPolling(call.name)) {
       this.called = null;
       this.calls = 0;
       return false;
     }
-    this.calls = this.called !== null && isSameCall(this.called, call) ? this.calls + 1 : 1;
+    this.calls = this.called !== null && this.called.equals(call) ? this.calls + 1 : 1;
     this.called = call;
     return this.calls >= IDENTICAL_CALLS;
   }
@@ -50,13 +45,13 @@ export class LoopGuard {
   }
 
   /** Counts what a call brought; `true`: the same call brought the same too often. */
-  countAnswer(call: SeenCall, text: string): boolean {
+  countAnswer(call: CallContent, text: string): boolean {
     if (this.isPolling(call.name)) {
       this.answered = null;
       this.answers = 0;
       return false;
     }
-    const same = this.answered !== null && this.answer === text && isSameCall(this.answered, call);
+    const same = this.answered !== null && this.answer === text && this.answered.equals(call);
     this.answers = same ? this.answers + 1 : 1;
     this.answered = call;
     this.answer = text;
@@ -71,13 +66,14 @@ export class LoopGuard {
     this.answers = 0;
   }
 
-  private readonly seeded = new Map<string, SeenCall>();
+  private readonly seeded = new Map<string, CallContent>();
 
   private seedCalls(message: Extract<ModelMessage, { role: 'assistant' }>): void {
     for (const part of message.parts) {
       if (part.type !== 'tool_call') continue;
-      this.countCall(part);
-      this.seeded.set(part.call_id, part);
+      const call = new CallContent(part.name, part.arguments);
+      this.countCall(call);
+      this.seeded.set(part.call_id, call);
     }
   }
 

@@ -29,6 +29,7 @@ export interface StartingPoint {
   /** What the first request carries, where no opening says it. */
   readonly sendType?: SendType;
   readonly known?: KnownCalls;
+  /** As stored with the barrier that the history ends with. */
   readonly counters?: LoopCounters;
   /** What an earlier run left unrecorded, if its caller did not store it. */
   readonly unrecorded?: Unrecorded;

@@ -17,7 +17,7 @@ describe('a crash at each barrier', () => {
       const context = { started: [], finished: [] };
       const client = scriptedClient(respond);
       const first = await play(client, { journal, context });
-      const opened = journal.history.length > 0;
+      const opened = journal.messages.length > 0;
       const start = opened ? journal.restart() : undefined;
       const second = first.stop.reason === 'completed' ? first : await play(client, { journal, context, ...(start && { start }) });
       expect(second.stop).toEqual({ reason: 'completed' });

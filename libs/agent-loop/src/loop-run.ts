@@ -2,6 +2,7 @@
 import { Barriers } from './barriers.js';
 import { CallLedger } from './call-ledger.js';
 import { systemClock, type LoopClock } from './clock.js';
+import { Cut } from './cut.js';
 import { pairHistory } from './history.js';
 import { volatileJournal, type SealedResponse, type SendType } from './journal-port.js';
 import { NEW_COUNTERS, type LoopCounters } from './limits.js';
@@ -18,6 +19,7 @@ export class LoopRun<Context> {
   readonly ledger: CallLedger;
   readonly guard: LoopGuard;
   readonly clock: LoopClock;
+  readonly cut: Cut;
   readonly emit: EventSink;
   /** Calls of a batch that an earlier run left open. */
   readonly unfinished: readonly IdentifiedCall[];
@@ -25,12 +27,14 @@ export class LoopRun<Context> {
   lastResponse: ModelResponse | null = null;
   unsentResults: ModelMessage | null = null;
   sendType: SendType;
-  private used: LoopCounters;
+  /** The counters without the time of this run. */
+  used: LoopCounters;
   private readonly startedAt: number;
 
   constructor(readonly input: LoopInput<Context>) {
     const { start } = input;
     this.clock = input.clock ?? systemClock;
+    this.cut = new Cut({ loop: input.signal, handOver: input.handOver, merged: input.roundSignal });
     this.emit = input.onEvent ?? ignore;
     this.history = start.history;
     this.barriers = new Barriers(input.journal ?? volatileJournal(), input.handOver, start.unrecorded);
@@ -66,7 +70,7 @@ export class LoopRun<Context> {
 
   /** Appends the results of a batch; no request has carried them yet. */
   answer(results: ModelMessage): void {
-    this.say(results);
+    this.history.push(results);
     this.unsentResults = results;
   }
 

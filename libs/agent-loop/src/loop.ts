@@ -26,9 +26,13 @@ const CONTINUE_OUTPUT = 'Your answer was cut off at the output limit. Continue e
 /** Runs a turn, or the rest of one, to its stop reason. Rejects only when a callback of the surface throws. */
 export async function runLoop<Context>(input: LoopInput<Context>): Promise<LoopResult> {
   const run = new LoopRun(input);
-  let stop = run.unfinished.length === 0 ? null : await batchStep(run, run.unfinished, input.start.known ?? NOTHING_KNOWN);
-  while (stop === null) stop = await roundStep(run);
-  return toResult(run, stop);
+  try {
+    let stop = run.unfinished.length === 0 ? null : await batchStep(run, run.unfinished, input.start.known ?? NOTHING_KNOWN);
+    while (stop === null) stop = await roundStep(run);
+    return toResult(run, stop);
+  } finally {
+    run.cut.close();
+  }
 }
 
 function toResult<Context>(run: LoopRun<Context>, stop: LoopStop): LoopResult {
@@ -78,12 +82,12 @@ async function batchStep<Context>(run: LoopRun<Context>, calls: readonly Identif
     outputBudget: input.outputBudget ?? OUTPUT_BUDGET,
     concurrency: input.concurrency ?? CONCURRENCY,
     graceMs: input.graceMs ?? GRACE_MS,
-    launchesLeft: (input.limits?.budgets?.launches ?? Infinity) - run.counters.launches,
+    launchesLeft: (input.limits?.budgets?.launches ?? Infinity) - run.used.launches,
     leadPending: input.leadPending ?? noLead,
   });
   if (final === null) return stop;
   // A batch that is left open counts when it is answered: until then its launches are known from its calls.
-  run.count({ launches: run.counters.launches + launches });
+  run.count({ launches: run.used.launches + launches });
   run.answer(final.message);
   return stop;
 }
@@ -102,20 +106,20 @@ async function stopPointStep<Context>(run: LoopRun<Context>, response: ModelResp
   if (halt !== null) return halt;
   if (run.leadPending) return continueWithLead(run);
   const stopHook = hooks?.stop?.bind(hooks);
-  const wish = await decideStopPoint({ response, stopHook, policies: stopPolicies, blocks: run.counters.stopHookBlocks, emit: run.emit });
+  const wish = await decideStopPoint({ response, stopHook, policies: stopPolicies, blocks: run.used.stopHookBlocks, emit: run.emit });
   if (wish.decision === 'end') return endOf(run, response);
-  if (wish.byHook) run.count({ stopHookBlocks: run.counters.stopHookBlocks + 1 });
+  if (wish.byHook) run.count({ stopHookBlocks: run.used.stopHookBlocks + 1 });
   return continueWith(run, wish.text);
 }
 
 function endOf<Context>(run: LoopRun<Context>, response: ModelResponse): LoopStop {
   if (run.input.signal.aborted) return { reason: 'cancelled', by: 'signal' };
   if (response.text.trim() !== '') return { reason: 'completed' };
-  return { reason: 'completed_empty', toolsAnswered: run.counters.launches > 0 };
+  return { reason: 'completed_empty', toolsAnswered: run.used.launches > 0 };
 }
 
 function continueOutput<Context>(run: LoopRun<Context>): null {
-  run.count({ outputContinuations: run.counters.outputContinuations + 1 });
+  run.count({ outputContinuations: run.used.outputContinuations + 1 });
   return continueWith(run, CONTINUE_OUTPUT);
 }
 

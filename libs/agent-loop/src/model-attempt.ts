@@ -1,12 +1,12 @@
 import type { LoopClock } from './clock.js';
-import { openCut, type Cut, type CutBy, type CutSignals } from './cut.js';
+import type { Cut, CutBy } from './cut.js';
 import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from './model-port.js';
 import { ResponseCollector } from './response.js';
 
 export interface AttemptInput {
   readonly client: ModelClient;
   readonly request: ModelRequest;
-  readonly signals: CutSignals;
+  readonly cut: Cut;
   readonly clock: LoopClock;
   readonly idleMs: number;
   /** Sees every event before it is acted on. */
@@ -30,72 +30,80 @@ export interface Attempt {
  * It does not wait for a client that ignores its signal; events after the end are dropped.
  */
 export async function streamAttempt(input: AttemptInput): Promise<Attempt> {
-  using cut = openCut(input.signals);
-  const reading = new Reading(input, cut);
-  if (cut.by === null) await Promise.race([reading.run(), aborted(cut.signal)]);
-  return { end: reading.close(), collected: reading.collected };
+  const reading = new Reading(input);
+  if (input.cut.by === null) await reading.run();
+  return { end: reading.end(), collected: reading.collected };
 }
 
 class Reading {
   readonly collected = new ResponseCollector();
+  private readonly over = Promise.withResolvers<void>();
+  private readonly controller = new AbortController();
   private closed = false;
   private idle = false;
   private lastEventAt = 0;
+  private endWatch: (() => void) | null = null;
 
-  constructor(
-    private readonly input: AttemptInput,
-    private readonly cut: Cut,
-  ) {}
+  constructor(private readonly input: AttemptInput) {}
 
+  /** Reads until the stream ends, the run is cut, or the stream is silent for too long. */
   async run(): Promise<void> {
+    const release = this.input.cut.onCut(() => this.abort());
+    void this.read();
+    await this.over.promise;
+    this.closed = true;
+    release();
+    this.endWatch?.();
+  }
+
+  end(): AttemptEnd {
+    const { failure, finish } = this.collected;
+    if (finish !== null) return { end: 'finished' };
+    const { by } = this.input.cut;
+    if (by !== null) return { end: 'cut', by };
+    if (this.idle) return { end: 'failed', failure: idleFailure(this.input.idleMs) };
+    return failure === null ? { end: 'closed' } : { end: 'failed', failure };
+  }
+
+  private async read(): Promise<void> {
     const { client, request } = this.input;
     try {
-      for await (const event of client.stream(request, { signal: this.cut.signal })) {
+      for await (const event of client.stream(request, { signal: this.controller.signal })) {
         if (this.closed) return;
         this.take(event);
-        if (event.type === 'error') return;
+        if (event.type === 'error') break;
       }
     } catch (error) {
       this.collected.failure ??= failureOf(error);
     }
-  }
-
-  close(): AttemptEnd {
-    this.closed = true;
-    const { by } = this.cut;
-    this.cut.stop();
-    if (this.collected.finish !== null) return { end: 'finished' };
-    if (by !== null) return { end: 'cut', by };
-    if (this.idle) return { end: 'failed', failure: idleFailure(this.input.idleMs) };
-    return this.collected.failure === null ? { end: 'closed' } : { end: 'failed', failure: this.collected.failure };
+    this.over.resolve();
   }
 
   private take(event: ModelEvent): void {
     this.input.emit(event);
     // What follows a finish cannot take the finished response back.
     if (event.type === 'error' && this.collected.finish !== null) return;
-    const first = !this.collected.emitted;
     this.collected.add(event);
+    if (!this.collected.emitted) return;
     this.lastEventAt = this.input.clock.now();
-    if (first && this.collected.emitted) void this.watch();
+    if (this.endWatch === null) this.watch(this.input.idleMs);
   }
 
-  /** Cuts the stream after a silence; sleeps for what is left of it instead of arming a timer per event. */
-  private async watch(): Promise<void> {
+  /** One timer at a time: it is set again for what is left of the silence instead of on every event. */
+  private watch(milliseconds: number): void {
     const { clock, idleMs } = this.input;
-    while (!this.cut.signal.aborted) {
+    this.endWatch = clock.after(milliseconds, () => {
       const silent = clock.now() - this.lastEventAt;
-      if (silent >= idleMs) {
-        this.idle = true;
-        return this.cut.stop();
-      }
-      await clock.sleep(idleMs - silent, this.cut.signal);
-    }
+      if (silent < idleMs) return this.watch(idleMs - silent);
+      this.idle = true;
+      this.abort();
+    });
   }
-}
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  private abort(): void {
+    this.controller.abort();
+    this.over.resolve();
+  }
 }
 
 function failureOf(error: unknown): ModelFailure {

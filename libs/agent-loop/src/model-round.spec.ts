@@ -12,7 +12,7 @@ describe('before the first output', () => {
     const clock = new ManualClock(retries);
     const run = await play([[failure({ status })], [failure({ status })], says('ok')], { clock });
     expect(run.stop).toEqual({ reason: 'completed' });
-    expect(clock.sleeps).toEqual(expect.arrayContaining([500, 1_000]));
+    expect(clock.waits).toEqual(expect.arrayContaining([500, 1_000]));
   });
 
   test.each([400, 401, 500])('status %i is final: one request [G4.6][G8.40]', async (status) => {
@@ -35,13 +35,13 @@ describe('before the first output', () => {
     const clock = new ManualClock({ ...retries, random: 0.5 });
     const down = [failure({ status: 503 })];
     await play([down, down, down, down, down, down, down], { clock, retry: { ...policy, tries: 7 } });
-    expect(clock.sleeps).toEqual([750, 1_500, 3_000, 6_000, 12_000, 22_500]);
+    expect(clock.waits).toEqual([750, 1_500, 3_000, 6_000, 12_000, 22_500]);
   });
 
   test('Retry-After is a minimum [G4.7][G8.17]', async () => {
     const clock = new ManualClock(retries);
     await play([[failure({ status: 429, retryAfterMs: 7_000 })], says('ok')], { clock });
-    expect(clock.sleeps).toContain(7_000);
+    expect(clock.waits).toContain(7_000);
   });
 
   test('a Retry-After past 30 s parks the turn instead of holding a worker [G4.7]', async () => {

@@ -8,8 +8,8 @@
 import { decideAttempt, newRoundState, type AttemptStep, type RoundState } from './attempt-decision.js';
 import type { CallLedger } from './call-ledger.js';
 import type { IdentifiedCall } from './call-result.js';
-import type { LoopClock } from './clock.js';
-import { openCut, type CutSignals } from './cut.js';
+import { pause, type LoopClock } from './clock.js';
+import type { Cut } from './cut.js';
 import { isCallCutOff, judgeFinish, mayRunCalls } from './judge-response.js';
 import type { EventSink } from './loop-events.js';
 import { streamAttempt, type Attempt } from './model-attempt.js';
@@ -43,7 +43,7 @@ export interface ModelRoundInput {
   /** For generated call ids: the turn's name and the round's number. */
   readonly turn: { readonly prefix: string; readonly round: number };
   readonly clock: LoopClock;
-  readonly signals: CutSignals;
+  readonly cut: Cut;
   readonly emit: EventSink;
   readonly retry: RetryPolicy;
   /** Repeat a wholly empty response once; for the first response of a turn. */
@@ -97,7 +97,7 @@ export async function runModelRound(input: ModelRoundInput): Promise<ModelRoundR
 
 function send(input: ModelRoundInput, target: ModelTarget, request: ModelRequest): Promise<Attempt> {
   const emit = input.preparations ? input.emit : withoutPreparations(input.emit);
-  return streamAttempt({ client: target.client, request, signals: input.signals, clock: input.clock, idleMs: input.retry.idleMs, emit });
+  return streamAttempt({ client: target.client, request, cut: input.cut, clock: input.clock, idleMs: input.retry.idleMs, emit });
 }
 
 function withoutPreparations(emit: EventSink): (event: ModelEvent) => void {
@@ -119,10 +119,9 @@ async function beforeNext(
     return null;
   }
   input.emit({ type: 'retry', cause: step.cause, delayMs: step.delayMs, failure: step.failure });
-  using cut = openCut(input.signals);
-  await input.clock.sleep(step.delayMs, cut.signal);
-  if (cut.by === 'handOver') return { reason: 'handed_over' };
-  return cut.by === 'loop' ? { reason: 'cancelled', by: 'signal' } : null;
+  await pause(input.clock, step.delayMs, input.cut);
+  if (input.cut.by === 'handOver') return { reason: 'handed_over' };
+  return input.cut.by === 'loop' ? { reason: 'cancelled', by: 'signal' } : null;
 }
 
 function modelAt(input: ModelRoundInput, target: number): string {

@@ -40,7 +40,7 @@ export async function requestResponse<Context>(run: LoopRun<Context>): Promise<R
       if (round.partial !== null) run.keepPartial(withAbandoned(round.partial, plan));
       return { stop: round.stop };
     }
-    run.count({ target: run.counters.target + round.target });
+    if (round.target > 0) run.count({ target: run.used.target + round.target });
     const response = withAbandoned(round.response, plan);
     const after = decide(run, response);
     if (after.next !== 'again') return { response, after };
@@ -51,7 +51,7 @@ export async function requestResponse<Context>(run: LoopRun<Context>): Promise<R
 }
 
 function decide<Context>(run: LoopRun<Context>, response: ModelResponse): AfterResponse {
-  const { toolFormatRetries, outputContinuations, outputEscalations, target } = run.counters;
+  const { toolFormatRetries, outputContinuations, outputEscalations, target } = run.used;
   const model = run.input.models[target];
   const ceiling = model?.outputCeiling ?? 0;
   const canEscalate = outputEscalations === 0 && ceiling > (model?.maxOutputTokens ?? 0);
@@ -70,7 +70,7 @@ function planAgain<Context>(
     run.count({ outputEscalations: 1 });
     return { ...plan, abandoned };
   }
-  run.count({ toolFormatRetries: run.counters.toolFormatRetries + 1 });
+  run.count({ toolFormatRetries: run.used.toolFormatRetries + 1 });
   return { ...plan, abandoned, note: TOOL_FORMAT_NOTE };
 }
 
@@ -79,17 +79,17 @@ function withAbandoned(response: ModelResponse, { abandoned }: RoundPlan): Model
 }
 
 function toRoundInput<Context>(run: LoopRun<Context>, plan: RoundPlan): ModelRoundInput {
-  const { input, clock, emit, ledger, counters } = run;
+  const { input, clock, cut, emit, ledger, used } = run;
   return {
-    targets: input.models.slice(counters.target, 1 + FALLBACKS),
+    targets: input.models.slice(used.target, 1 + FALLBACKS),
     prepare: (send) => prepare(run, plan, send),
     ledger,
-    turn: { prefix: input.turn, round: counters.rounds + 1 },
+    turn: { prefix: input.turn, round: used.rounds + 1 },
     clock,
-    signals: { loop: input.signal, handOver: input.handOver, merged: input.roundSignal },
+    cut,
     emit,
     retry: input.retry ?? RETRY_POLICY,
-    retryEmpty: counters.rounds === 0,
+    retryEmpty: used.rounds === 0,
     preparations: input.preparations ?? false,
   };
 }
@@ -114,8 +114,8 @@ async function prepare<Context>(
   return { request: toRequest(run, plan, target) };
 }
 
-function toRequest<Context>({ input, history, counters }: LoopRun<Context>, { note }: RoundPlan, target: ModelTarget): ModelRequest {
-  const limit = counters.outputEscalations > 0 ? (target.outputCeiling ?? target.maxOutputTokens) : target.maxOutputTokens;
+function toRequest<Context>({ input, history, used }: LoopRun<Context>, { note }: RoundPlan, target: ModelTarget): ModelRequest {
+  const limit = used.outputEscalations > 0 ? (target.outputCeiling ?? target.maxOutputTokens) : target.maxOutputTokens;
   return {
     model: target.model,
     system: input.system,

@@ -31,7 +31,7 @@ describe('duplicates', () => {
     const run = await play([calls(call('c1', 'write')), calls(call('c1', 'write')), again]);
     expect(run.stop).toMatchObject({ reason: 'duplicate_provider_call' });
     expect(run.context.started).toEqual(['c1']);
-    expect(outline(run.history).at(-1)).toBe('tool: #c1-r3 error | #c2 error');
+    expect(outline(run.history).at(-1)).toBe('tool: #c2 error | #c1-r3 error');
   });
 
   test('a handled call twice in one batch stops at once [G5.5]', async () => {
@@ -70,16 +70,24 @@ describe('selection', () => {
     expect(run.unsentResults).toBe(run.history.at(-1));
   });
 
-  test('a withheld call still gets a result, after the executed ones [G2.9][G5.20][G8.32]', async () => {
+  test('a withheld call still gets a result, in its place [G2.9][G5.20][G8.32]', async () => {
     const select = () => new Map([['c1', 'Not now.']]);
-    const run = await play(
-      [calls(call('c1', 'read'), call('c2', 'read', { value: 'b' }), call('c2', 'read', { value: 'b' })), says('ok')],
-      {
-        policies: { select },
-      },
-    );
-    expect(outline(run.history)[2]).toBe('tool: #c2 | #c1 error | #c2-r2 error');
+    const run = await play([calls(call('c1', 'read'), call('c2', 'read', { value: 'b' })), says('ok')], { policies: { select } });
+    expect(outline(run.history)[2]).toBe('tool: #c1 error | #c2');
     expect(lastResults(run.history).c1?.text).toBe('Not now.');
+  });
+
+  test('results are reported by class: replays, executed, skipped, repeats [G2.10][G5.20]', async () => {
+    const reported: string[] = [];
+    const onResults = (results: readonly { callId: string }[]) => (
+      reported.push(results.map(({ callId }) => callId).join(' ')),
+      'go_on' as const
+    );
+    const select = (open: readonly IdentifiedCall[]) =>
+      new Map(open.filter(({ callId }) => callId === 'skip').map(({ callId }) => [callId, 'Not now.']));
+    const batch = calls(call('skip', 'read', { value: 'b' }), call('c2', 'read'), call('c2', 'read'), call('c1', 'write'));
+    await play([calls(call('c1', 'write')), batch, says('ok')], { policies: { select, onResults } });
+    expect(reported).toEqual(['c1', 'c1-r2 c2 skip c2-r2']);
   });
 
   test('a pending Lead lets the first call run and skips the others [L3]', async () => {

@@ -44,10 +44,10 @@ function leftOpen<Context>(batch: Batch<Context>): LoopStop | null {
 async function close<Context>(batch: Batch<Context>): Promise<Pick<ToolBatchResult, 'final' | 'stop'>> {
   for (const slot of batch.slots) if (slot.settled === null) settleLeftOver(batch, slot);
   const { outputBudget, artifacts, barriers, policies } = batch.input;
-  const final = await finalizeResults(await runAfterBatch(batch, inOrder(batch)), outputBudget, artifacts);
-  for (const result of final.results) if (!isRecorded(batch, result)) barriers.holdResult(result);
+  const final = await finalizeResults(await runAfterBatch(batch), outputBudget, artifacts);
+  for (const result of final.results) barriers.holdResult(result);
   const looping = countAnswers(batch, final.results);
-  const ended = (await policies.onResults?.(final.results)) === 'end';
+  const ended = (await policies.onResults?.(byClass(batch, final.results))) === 'end';
   // Without a full text to refer to, the run does not go on; its results stay paired.
   const failed = final.storeFailure === null ? null : persistenceError(final.storeFailure);
   const verdict = ended ? ({ reason: 'surface_ended' } as const) : (batch.verdict ?? looping);
@@ -72,38 +72,37 @@ function endedTurn<Context>({ endedBy }: Batch<Context>): LoopStop | null {
 
 const CLASS_ORDER: readonly ResultClass[] = ['replay', 'executed', 'skipped', 'repeat'];
 
-function inOrder<Context>(batch: Batch<Context>): SettledCall[] {
-  return CLASS_ORDER.flatMap((name) => batch.slots.filter((slot) => slot.class === name).flatMap((slot) => slot.settled ?? []));
+/** How results are reported: replays, executed, skipped, repeats; each in the order of the calls. */
+function byClass<Context>({ slots }: Batch<Context>, results: readonly SettledCall[]): readonly SettledCall[] {
+  if (slots.every((slot) => slot.class === 'executed')) return results;
+  return CLASS_ORDER.flatMap((name) => results.filter((_, at) => slots[at]?.class === name));
 }
 
-function isRecorded<Context>(batch: Batch<Context>, result: SettledCall): boolean {
-  return batch.slots.some((slot) => slot.recorded && slot.call.callId === result.callId);
-}
-
-async function runAfterBatch<Context>(batch: Batch<Context>, results: SettledCall[]): Promise<SettledCall[]> {
+/** Not again for a batch whose results were all final before. */
+async function runAfterBatch<Context>(batch: Batch<Context>): Promise<readonly SettledCall[]> {
+  const results = batch.slots.flatMap((slot) => slot.settled ?? []);
+  const { hooks } = batch.input.policies;
   const last = results.at(-1);
-  if (batch.halt !== null || last === undefined) return results;
-  const added = await batch.input.policies.hooks?.afterBatch?.(results);
-  if (!added) return results;
+  if (hooks?.afterBatch === undefined || batch.halt !== null || last === undefined || batch.slots.every((slot) => slot.recorded))
+    return results;
+  const added = await hooks.afterBatch(results);
+  if (added === null) return results;
   batch.input.emit({ type: 'hook_message', hook: 'after_batch', text: added.text });
   return [...results.slice(0, -1), { ...last, text: `${last.text}\n\n${added.text}` }];
 }
 
 const ANSWERED: ReadonlySet<CallStatus> = new Set(['succeeded', 'failed', 'invalid', 'denied']);
 
-/** Identical answers are counted in request order, once all are known. */
-function countAnswers<Context>(batch: Batch<Context>, results: readonly SettledCall[]): LoopStop | null {
-  const byId = new Map(results.map((result) => [result.callId, result]));
+/** Identical answers are counted in the order of the calls, once all are known. */
+function countAnswers<Context>({ slots, input }: Batch<Context>, results: readonly SettledCall[]): LoopStop | null {
   let stop: LoopStop | null = null;
-  for (const { call } of batch.slots) {
-    const result = byId.get(call.callId);
-    if (result === undefined || !ANSWERED.has(result.status)) continue;
-    if (batch.input.guard.countAnswer(call, result.text)) {
-      stop ??= {
-        reason: 'loop_detected',
-        explanation: `${call.name} brought the same result several times in a row for the same arguments`,
-      };
-    }
+  for (const [at, { content }] of slots.entries()) {
+    const result = results[at];
+    if (result === undefined || !ANSWERED.has(result.status) || !input.guard.countAnswer(content, result.text)) continue;
+    stop ??= {
+      reason: 'loop_detected',
+      explanation: `${content.name} brought the same result several times in a row for the same arguments`,
+    };
   }
   return stop;
 }

@@ -25,8 +25,8 @@ type Returned = { readonly result: ToolResult } | { readonly fault: unknown };
  * A time limit is an error result, not a cancel.
  */
 export async function executeCall<Context>(input: ExecutionInput<Context>): Promise<Execution> {
-  using patience = openPatience(input);
-  const returned = await Promise.race([invoke(input, patience.signal), patience.lost]);
+  const patience = new Patience(input);
+  const returned = await patience.wait(invoke(input, patience.signal));
   if (returned !== null && 'result' in returned && !returned.result.isError) return toExecution(input, returned.result);
   if (patience.timedOut) return timedOut(input);
   if (input.signal.aborted) return interrupted(input, returned);
@@ -64,41 +64,42 @@ function faulted<Context>({ planned }: ExecutionInput<Context>, fault: unknown):
   return { end: 'settled', settled: settleRun(planned.call, { text: UNRUN.fault, isError: true }), fault };
 }
 
-interface Patience extends Disposable {
+/** How long a call is waited for: to its end, or for the grace after an abort or a time limit. */
+class Patience {
   /** What the tool runs under. */
   readonly signal: AbortSignal;
-  readonly timedOut: boolean;
-  /** Resolves when the tool had its grace after an abort or its time limit. */
-  readonly lost: Promise<null>;
-}
+  timedOut = false;
+  private readonly own: AbortController | null;
+  private readonly over = Promise.withResolvers<Returned | null>();
+  private cancelTimer: (() => void) | null = null;
 
-function openPatience<Context>({ planned, signal, clock, graceMs }: ExecutionInput<Context>): Patience {
-  const limit = planned.tool.timeLimitMs;
-  const own = limit === undefined ? null : new AbortController();
-  const closed = new AbortController();
-  const lost = Promise.withResolvers<null>();
-  let timedOut = false;
-  const end = (): void => {
-    own?.abort();
-    void clock.sleep(graceMs, closed.signal).then(() => lost.resolve(null));
-  };
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end, { once: true });
-  if (limit !== undefined) {
-    void clock.sleep(limit, closed.signal).then(() => {
-      timedOut = !closed.signal.aborted && !signal.aborted;
-      if (timedOut) end();
-    });
+  constructor(private readonly input: Pick<ExecutionInput<never>, 'planned' | 'signal' | 'clock' | 'graceMs'>) {
+    const limit = input.planned.tool.timeLimitMs;
+    this.own = limit === undefined ? null : new AbortController();
+    this.signal = this.own?.signal ?? input.signal;
+    if (limit !== undefined) this.cancelTimer = input.clock.after(limit, this.runOut);
   }
-  return {
-    signal: own?.signal ?? signal,
-    get timedOut() {
-      return timedOut;
-    },
-    lost: lost.promise,
-    [Symbol.dispose]() {
-      signal.removeEventListener('abort', end);
-      closed.abort('ended');
-    },
+
+  /** What the call returned, or `null` if it was left behind. `call` never rejects. */
+  async wait(call: Promise<Returned>): Promise<Returned | null> {
+    const { signal } = this.input;
+    if (signal.aborted) this.end();
+    else signal.addEventListener('abort', this.end);
+    void call.then(this.over.resolve);
+    const returned = await this.over.promise;
+    signal.removeEventListener('abort', this.end);
+    this.cancelTimer?.();
+    return returned;
+  }
+
+  private readonly end = (): void => {
+    this.own?.abort();
+    this.cancelTimer?.();
+    this.cancelTimer = this.input.clock.after(this.input.graceMs, () => this.over.resolve(null));
+  };
+
+  private readonly runOut = (): void => {
+    this.timedOut = true;
+    this.end();
   };
 }

@@ -1,15 +1,15 @@
 import type { LoopClock } from '../clock.js';
 
-interface Sleeper {
-  readonly until: number;
-  readonly wake: () => void;
+interface Timer {
+  readonly at: number;
+  readonly then: () => void;
 }
 
-/** A clock that stands still. Sleeps up to `skipUpTo` milliseconds pass at once; longer ones wait for `advance`. */
+/** A clock that stands still. Waits up to `skipUpTo` milliseconds pass at once; longer ones wait for `advance`. */
 export class ManualClock implements LoopClock {
-  /** Milliseconds of every sleep that was asked for. */
-  readonly sleeps: number[] = [];
-  private readonly sleepers = new Set<Sleeper>();
+  /** Milliseconds of every wait that was asked for. */
+  readonly waits: number[] = [];
+  private readonly timers = new Set<Timer>();
   private time = 0;
 
   constructor(private readonly options: { readonly skipUpTo?: number; readonly random?: number } = {}) {}
@@ -22,32 +22,22 @@ export class ManualClock implements LoopClock {
     return this.options.random ?? 0;
   }
 
-  sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-    this.sleeps.push(milliseconds);
-    if (signal.aborted) return Promise.resolve();
-    if (milliseconds <= (this.options.skipUpTo ?? 0)) {
-      this.time += milliseconds;
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => {
-      const sleeper: Sleeper = { until: this.time + milliseconds, wake: () => this.wake(sleeper, resolve) };
-      this.sleepers.add(sleeper);
-      signal.addEventListener('abort', sleeper.wake, { once: true });
-    });
-  }
-
-  /** How many sleeps wait. */
-  get waiting(): number {
-    return this.sleepers.size;
+  after(milliseconds: number, then: () => void): () => void {
+    this.waits.push(milliseconds);
+    const timer: Timer = { at: this.time + milliseconds, then };
+    this.timers.add(timer);
+    if (milliseconds <= (this.options.skipUpTo ?? 0)) queueMicrotask(() => this.fire(timer, timer.at));
+    return () => void this.timers.delete(timer);
   }
 
   advance(milliseconds: number): void {
     this.time += milliseconds;
-    for (const sleeper of [...this.sleepers]) if (sleeper.until <= this.time) sleeper.wake();
+    for (const timer of [...this.timers]) if (timer.at <= this.time) this.fire(timer, this.time);
   }
 
-  private wake(sleeper: Sleeper, resolve: () => void): void {
-    this.sleepers.delete(sleeper);
-    resolve();
+  private fire(timer: Timer, now: number): void {
+    if (!this.timers.delete(timer)) return;
+    this.time = Math.max(this.time, now);
+    timer.then();
   }
 }

@@ -13,7 +13,7 @@ import type {
 } from '../journal-port.js';
 import { NEW_COUNTERS, type LoopCounters } from '../limits.js';
 import type { StartingPoint } from '../loop-input.js';
-import type { ModelMessage } from '../model-port.js';
+import type { ModelMessage, ToolCallPart, ToolResultPart } from '../model-port.js';
 
 /** What goes wrong at one barrier, counted from 0. `before` and `after`: the process dies on that side of the commit. */
 export interface BarrierFault {
@@ -27,12 +27,14 @@ export class MemoryJournal implements Journal {
   readonly log: string[] = [];
   readonly requests: RequestBarrier[] = [];
   readonly responses: SealedResponse[] = [];
-  readonly history: ModelMessage[] = [];
+  /** Stored messages; results are rows of their own. */
+  readonly messages: ModelMessage[] = [];
   readonly intents = new Set<string>();
   readonly results = new Map<string, SettledCall>();
   /** Pending Leads; included by the next request. */
   readonly leads: string[] = [];
   counters: LoopCounters = NEW_COUNTERS;
+  private sealed: LoopCounters = NEW_COUNTERS;
   private sendType: SendType | undefined;
   private barriers = 0;
 
@@ -45,7 +47,7 @@ export class MemoryJournal implements Journal {
       this.sendType = request.sendType;
       this.counters = request.counters;
       const input = this.leads.splice(0).map((text): ModelMessage => ({ role: 'user', parts: [{ type: 'text', text }] }));
-      this.history.push(...input);
+      this.messages.push(...input);
       this.log.push('prepare');
       return { status: 'committed', input };
     });
@@ -84,28 +86,34 @@ export class MemoryJournal implements Journal {
   /** The starting point of the next run, from what was committed. `answers` decides parked calls. */
   restart(answers: ReadonlyMap<string, { readonly text: string; readonly isError: boolean }> = new Map()): StartingPoint {
     this.fault = null;
+    const endsWithCalls = callsOf(this.messages.at(-1)).length > 0;
     const known: KnownCalls = {
       results: new Map([...this.results, ...answers]),
       intended: new Set([...this.intents].filter((id) => !this.results.has(id) && !answers.has(id))),
       waiting: new Map(),
     };
-    const base = { history: [...this.history], counters: this.counters, known };
-    return this.sendType === undefined ? base : { ...base, sendType: this.nextSendType(this.sendType) };
+    const base = { history: this.rebuild(), counters: endsWithCalls ? this.sealed : this.counters, known };
+    return this.sendType === undefined || endsWithCalls ? base : { ...base, sendType: this.sendType };
   }
 
-  /** A request without a response goes out again as what it was. */
-  private nextSendType(last: SendType): SendType {
-    return this.history.at(-1)?.role === 'assistant' ? 'tool_result' : last;
+  /** The history with the results of each batch in one message, in the order of its calls; the last batch stays open. */
+  private rebuild(): ModelMessage[] {
+    return this.messages.flatMap((message, at) => {
+      const parts = callsOf(message).flatMap(({ call_id }) => this.results.get(call_id) ?? []);
+      if (parts.length === 0 || at === this.messages.length - 1) return [message];
+      return [message, { role: 'tool', parts: parts.map(toPart) }];
+    });
   }
 
   private record({ response, results, messages }: Unrecorded): void {
     if (response !== null) {
       this.responses.push(response);
       this.counters = response.counters;
-      if (response.message !== null && response.complete) this.history.push(response.message);
+      this.sealed = response.counters;
+      if (response.message !== null && response.complete) this.messages.push(response.message);
     }
     for (const result of results) this.results.set(result.callId, result);
-    this.history.push(...messages);
+    this.messages.push(...messages);
   }
 
   private async commit<Reply>(write: () => Reply): Promise<Reply | BarrierRefusal> {
@@ -117,4 +125,12 @@ export class MemoryJournal implements Journal {
     if (fault === 'after') throw new Error('died after the commit');
     return reply;
   }
+}
+
+function callsOf(message: ModelMessage | undefined): ToolCallPart[] {
+  return message?.role === 'assistant' ? message.parts.filter((part) => part.type === 'tool_call') : [];
+}
+
+function toPart({ callId, name, text, isError }: SettledCall): ToolResultPart {
+  return { type: 'tool_result', call_id: callId, name, text, is_error: isError };
 }

@@ -66,7 +66,7 @@ export async function checkTurn(turn: RandomTurn): Promise<void> {
   const client = scriptedClient((_request, index) => turn.scripts[index] ?? says('end'));
   let run: TestRun | null = null;
   for (const end of [...turn.deaths, null]) {
-    const start = journal.history.length === 0 ? undefined : journal.restart();
+    const start = journal.messages.length === 0 ? undefined : journal.restart();
     journal.arm(end !== null && 'at' in end ? end : null);
     run = await play(client, { journal, context, tools: TOOLS, ...(start && { start }), ...leaving(end, turn.cancelAfter) });
     if (run.stop.reason === 'handed_over') journal.settle(run.unrecorded);
