@@ -37,6 +37,7 @@ export {
   insertToolCalls,
   listHistory,
   listToolCalls,
+  listUnsettledProcesses,
   markIntents,
   findToolList,
   passFence,
@@ -111,3 +112,4 @@ export { decideUserQuestion, findCausingQuestion, findSameUserQuestion, findUser
 export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-delivery.js';
 export { readQuestion, readQuestionChain, readQuestions, type QuestionFilter, type QuestionView } from './sql/read-questions.js';
 export { findTurn, requestStop, storeCompletionSignal } from './sql/stop-turn.js';
+export { listUnansweredAfter, markNotified, markReminded } from './sql/follow-up.js';

@@ -18,7 +18,7 @@ import { createLogger } from './logger.js';
 import { openStorage, type Storage } from './storage.js';
 import type { WorkerHost } from './worker-host.js';
 import { superviseWorker } from './worker-supervisor.js';
-import { createTaskTools } from './task-tools.js';
+import { createTaskTools, endCommand } from './task-tools.js';
 
 export interface PlatformOptions {
   /** Run turns in this process. */
@@ -58,7 +58,15 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     const services = createServices({ database, transactions, bus, limits: config.limits });
     const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config, database) });
     const clients = createClients(config);
-    const runtime = new LoopRuntime({ database, transactions, bus, catalogue, clientOf: clients, workspaceRoot: config.workspaceRoot });
+    const runtime = new LoopRuntime({
+      database,
+      transactions,
+      bus,
+      catalogue,
+      clientOf: clients,
+      workspaceRoot: config.workspaceRoot,
+      endCommand,
+    });
     const { slots } = config;
     const worker = options.worker
       ? closing.add(

@@ -15,7 +15,6 @@ import {
 import {
   type Database,
   newId,
-  PRESENCE_LOCK_CLASS,
   PRESENCE_TIMES,
   type PresenceListener,
   readMinimumWorker,
@@ -67,11 +66,7 @@ export async function startWorkerHost(options: WorkerHostOptions): Promise<Worke
     },
   });
   const id = newId();
-  await registerWorker(
-    database,
-    { id, presence: presence.number, host: hostname(), pid: process.pid, build: WORKER_BUILD, slots },
-    PRESENCE_LOCK_CLASS,
-  );
+  await registerWorker(database, { id, presence: presence.number, host: hostname(), pid: process.pid, build: WORKER_BUILD, slots });
   const runner: SessionRunner = new SessionRunner({
     transactions: options.transactions,
     runtimes: { loop: options.runtime },

@@ -13,7 +13,7 @@ import {
   type TurnReport,
   type TurnSignals,
 } from '@echelon/orchestration';
-import type { Database, ProfileRow } from '@echelon/persistence';
+import { type Database, listUnsettledProcesses, type ProfileRow } from '@echelon/persistence';
 import { QUESTION_TOOLS, type ToolCatalogue, type ToolContext } from '@echelon/tools';
 import { publishLive } from './live-events.js';
 import { deriveTurnContract, type TurnContract } from './turn-contract.js';
@@ -27,13 +27,19 @@ export interface LoopRuntimeOptions {
   readonly clientOf: (provider: string) => ModelClient;
   /** Folder that holds the task folders. */
   readonly workspaceRoot: string;
+  /** Ends what a command of an interrupted turn may have left, as its call's row describes it (K21). */
+  readonly endCommand: (process: object) => Promise<void>;
 }
+
+/** What a tool may still use once the process hands over; then it is interrupted and its outcome unknown (K23). */
+const HAND_OVER_TOOL_MS = 25_000;
 
 export class LoopRuntime implements AgentRuntime {
   constructor(private readonly options: LoopRuntimeOptions) {}
 
   async run(claimed: ClaimedTurn, signals: TurnSignals): Promise<TurnReport> {
     const { database, transactions, bus, catalogue } = this.options;
+    for (const process of await listUnsettledProcesses(database, claimed.turn.id)) await this.options.endCommand(process);
     const contract = await deriveTurnContract(database, claimed, (of) => createToolRegistry(catalogue.toolsFor(of)).specifications);
     const journal = new TurnJournal(transactions, claimed);
     const result = await runLoop<ToolContext>({
@@ -45,6 +51,7 @@ export class LoopRuntime implements AgentRuntime {
       turn: `t${claimed.turn.number}`,
       promptId: claimed.turn.id,
       signal: AbortSignal.any([signals.stop, signals.lost]),
+      toolSignal: AbortSignal.any([signals.stop, signals.lost, abortedLater(signals.handOver, HAND_OVER_TOOL_MS)]),
       handOver: signals.handOver,
       journal,
       artifacts: new TurnArtifacts(database, claimed),
@@ -79,6 +86,15 @@ export class LoopRuntime implements AgentRuntime {
     } as const;
     return { actor, workspace: { root }, surface: 'loop' };
   }
+}
+
+/** Aborts so long after the given signal. */
+function abortedLater(signal: AbortSignal, milliseconds: number): AbortSignal {
+  const later = new AbortController();
+  const begin = () => setTimeout(() => later.abort(), milliseconds).unref();
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true });
+  return later.signal;
 }
 
 function budgetsOf({ budgets }: ProfileRow): LoopBudgets {

@@ -218,3 +218,12 @@ export async function storeCallProcess(tx: Tx, sessionId: string, callId: string
     JSON.stringify(process),
   ]);
 }
+
+/** Commands of a turn that were started and whose end is not known (K21). */
+export async function listUnsettledProcesses(tx: Tx, turnId: string): Promise<readonly object[]> {
+  const rows = await tx.query<{ process: object }>(
+    `SELECT process FROM tool_call WHERE turn_id = $1 AND state = 'intent' AND process IS NOT NULL`,
+    [turnId],
+  );
+  return rows.map(({ process }) => process);
+}
