@@ -10,6 +10,7 @@ import {
 import pg from 'pg';
 import type { BullmqBackend, QueueOptions } from './bullmq-backend.js';
 import { BullmqJobQueue } from './bullmq-job-queue.js';
+import { settlesWithin } from './deadline.js';
 import type { JobQueue } from './job-queue.js';
 
 export interface PostgresJobQueueOptions extends QueueOptions {
@@ -27,7 +28,7 @@ const SEARCH_PATH = '-c search_path=bullmq,public';
 
 /**
  * The job queue in the schema `bullmq` of a Postgres database, which it creates or raises to this BullMQ's version where needed;
- * then its role must be allowed to. Opens at most twelve connections, none before the first use.
+ * then its role must be allowed to. Opens at most twelve connections that stay, none before the first use.
  */
 export function createPostgresJobQueue(options: PostgresJobQueueOptions): JobQueue {
   return new BullmqJobQueue(new PostgresBackend(options.connectionString), options);
@@ -40,11 +41,13 @@ export class PostgresBackend implements BullmqBackend<PostgresQueueBackend, Post
   readonly consumer: PgPool;
   readonly #pools: readonly pg.Pool[];
   readonly #pool: pg.Pool;
+  readonly #connectionString: string;
   #prepared: Promise<void> | null = null;
 
   constructor(connectionString: string) {
     const producer = openPool(connectionString, PRODUCER_CONNECTIONS, CONNECT_MS);
     const consumer = openPool(connectionString, CONSUMER_CONNECTIONS, QUERY_MS);
+    this.#connectionString = connectionString;
     this.#pool = producer;
     this.#pools = [consumer, producer];
     this.producer = asBullmqPool(producer);
@@ -64,18 +67,21 @@ export class PostgresBackend implements BullmqBackend<PostgresQueueBackend, Post
     await Promise.all(this.#pools.map((pool) => pool.end()));
   }
 
+  /** On a connection without a time limit: another process may hold the migration's lock for a while. */
   async #prepare(): Promise<void> {
-    const client = await this.#pool.connect();
+    const client = new pg.Client({ connectionString: this.#connectionString, connectionTimeoutMillis: CONNECT_MS });
+    client.on('error', () => undefined);
     try {
+      await client.connect();
       if ((await findSchemaVersion(client)) < LATEST_SCHEMA_VERSION) await runMigrations(client);
     } finally {
-      client.release();
+      await settlesWithin(client.end(), CONNECT_MS);
     }
   }
 }
 
 /** BullMQ's schema version in this database, 0 without one; rejects when it belongs to a newer, incompatible BullMQ. */
-async function findSchemaVersion(client: pg.PoolClient): Promise<number> {
+async function findSchemaVersion(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ exists: boolean }>(`select to_regclass('bullmq.migration') is not null as exists`);
   return rows[0]?.exists === true ? assertSchemaCompatibility(client) : 0;
 }
