@@ -56,6 +56,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     const relay = closing.add(new Relay(database, queue, sequencer.nudge, onError), (it) => it.idle());
     const transactions = new Transactions(database, relay);
     const services = createServices({ database, transactions, bus, limits: config.limits });
+    closing.add(services.events, (it) => it.close());
     const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config, database) });
     const clients = createClients(config);
     const runtime = new LoopRuntime({
