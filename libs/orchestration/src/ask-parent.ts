@@ -30,6 +30,7 @@ import { hashBody, hashKey } from './business-key.js';
 import { reachOf } from './ending.js';
 import { serializeText } from './message-content.js';
 import type { Outcome } from './outcome.js';
+import { notifyOperators } from './question-follow-up.js';
 import { questionText, recordText } from './question-text.js';
 import { enqueue, refreshWork } from './session-queue.js';
 import { refuseTurn } from './turn-authority.js';
@@ -101,80 +102,57 @@ async function returnExisting(unit: Unit, { turn }: Asking, question: QuestionRo
   return { question_id: question.id, parent_task_id: question.metadata.parent_task_id, status: 'waiting_for_parent' };
 }
 
-async function storeQuestion(
-  unit: Unit,
-  asking: Asking,
-  asked: Asked & { readonly key: string; readonly parentSessionId: string },
-): Promise<AskedParent> {
+type NewQuestion = Asked & { readonly id: string; readonly key: string; readonly parentSessionId: string };
+
+async function storeQuestion(unit: Unit, asking: Asking, asked: Omit<NewQuestion, 'id'>): Promise<AskedParent> {
   const { task, parent, session, turn } = asking;
   if (!parent) throw new Error(`task ${task.id} has no parent to ask`);
-  const id = newId();
-  const cause = turn && (await findCausingQuestion(unit, turn.opening_entry_id));
-  const entry = await enqueue(unit, {
-    sessionId: asked.parentSessionId,
-    rank: 2,
-    kind: 'question',
-    text: textForParent(asking, parent, { ...asked, id }),
-    senderKind: 'task',
-    senderTaskId: task.id,
-    senderSessionId: session.id,
-    questionId: id,
-  });
-  await insertMessage(unit, {
-    id,
-    sessionId: session.id,
-    turnId: turn?.id ?? null,
-    type: 'parent_question',
-    role: 'assistant',
-    content: serializeText(recordText(asked.questions, asked.context)),
-    hidden: true,
-    metadata: {
-      status: 'pending',
-      task_id: task.id,
-      parent_task_id: parent.id,
-      parent_session_id: asked.parentSessionId,
-      parent_entry_id: entry.id,
-      idempotency_key: asked.key,
-      questions: asked.questions,
-      context: asked.context,
-      caused_by_question_id: cause?.id ?? null,
-    } satisfies QuestionRow['metadata'],
-  });
-  if (turn) await markAsked(unit, turn.id, id);
-  await notifyOfPause(unit, asking, parent, { questionId: id, sessionId: asked.parentSessionId });
+  const question = await recordQuestion(unit, asking, parent, { ...asked, id: newId() });
+  if (turn) await markAsked(unit, turn.id, question.id);
+  const isPaused = asking.parentSessions.some((one) => one.id === asked.parentSessionId && !one.auto_run);
+  if (isPaused) await notifyOperators(unit, question, 'question_to_paused_parent');
   await refreshWork(unit, session.id);
   await unit.tell({
     workspaceId: task.workspace_id,
     type: 'question.asked',
     taskId: task.id,
     sessionId: session.id,
-    data: { question_id: id, parent_task_id: parent.id, parent_session_id: asked.parentSessionId },
+    data: { question_id: question.id, parent_task_id: parent.id, parent_session_id: asked.parentSessionId },
   });
-  return { question_id: id, parent_task_id: parent.id, status: 'waiting_for_parent' };
+  return { question_id: question.id, parent_task_id: parent.id, status: 'waiting_for_parent' };
 }
 
-/** A parent whose queue is paused starts on resume only: operators are told at once (A8). */
-async function notifyOfPause(
-  unit: Unit,
-  { task, parentSessions }: Asking,
-  parent: TaskRow,
-  asked: { readonly questionId: string; readonly sessionId: string },
-): Promise<void> {
-  if (parentSessions.find(({ id }) => id === asked.sessionId)?.auto_run !== false) return;
-  await unit.tell({
-    workspaceId: parent.workspace_id,
-    type: 'operator.notified',
-    taskId: parent.id,
-    sessionId: asked.sessionId,
-    data: { reason: 'question_to_paused_parent', question_id: asked.questionId, child_task_id: task.id },
+/** The question in the child's conversation, and the entry that tells the parent of it. */
+async function recordQuestion(unit: Unit, asking: Asking, parent: TaskRow, asked: NewQuestion): Promise<QuestionRow> {
+  const { task, session, turn } = asking;
+  const cause = turn && (await findCausingQuestion(unit, turn.opening_entry_id));
+  const entry = await enqueue(unit, {
+    sessionId: asked.parentSessionId,
+    rank: 2,
+    kind: 'question',
+    text: textForParent(asking, parent, asked),
+    senderKind: 'task',
+    senderTaskId: task.id,
+    senderSessionId: session.id,
+    questionId: asked.id,
   });
+  const metadata: QuestionRow['metadata'] = {
+    status: 'pending',
+    task_id: task.id,
+    parent_task_id: parent.id,
+    parent_session_id: asked.parentSessionId,
+    parent_entry_id: entry.id,
+    idempotency_key: asked.key,
+    questions: asked.questions,
+    context: asked.context,
+    caused_by_question_id: cause?.id ?? null,
+  };
+  const content = serializeText(recordText(asked.questions, asked.context));
+  const common = { sessionId: session.id, turnId: turn?.id ?? null, type: 'parent_question', role: 'assistant', hidden: true } as const;
+  return { ...(await insertMessage(unit, { ...common, id: asked.id, content, metadata })), metadata };
 }
 
-function textForParent(
-  { task, session, parentSessions }: Asking,
-  parent: TaskRow,
-  asked: Asked & { readonly id: string; readonly parentSessionId: string },
-): string {
+function textForParent({ task, session, parentSessions }: Asking, parent: TaskRow, asked: NewQuestion): string {
   const reader = parentSessions.find(({ id }) => id === asked.parentSessionId);
   if (!reader) throw new Error(`session ${asked.parentSessionId} is not the parent's`);
   return questionText({

@@ -49,6 +49,11 @@ export function questionText(asked: AskedQuestion): string {
   ].join('\n');
 }
 
+/** The parent is told once more of a question that it has left unanswered (S7). */
+export function reminderText(told: string): string {
+  return `Reminder: you were asked the question below and ended your turn without an answer. The subtask waits for it and does nothing until then.\n\n${told}`;
+}
+
 function questionLines(question: Questions[number]): string[] {
   const title = question.title ? ` ${quoteInline(question.title)}` : '';
   return [

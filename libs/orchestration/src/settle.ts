@@ -17,6 +17,7 @@ import {
 import type { TurnReport } from './agent-runtime.js';
 import type { ClaimedTurn } from './claim.js';
 import { alertParent, closeTurn, lockForSettlement, moveTask } from './ending.js';
+import { followUpQuestions } from './question-follow-up.js';
 import { refreshWork } from './session-queue.js';
 import { openEntryTurn } from './turn-opening.js';
 import type { Transactions, Unit } from './unit-of-work.js';
@@ -119,6 +120,7 @@ async function apply(unit: Unit, claimed: ClaimedTurn, decided: Settlement): Pro
     return { then: 'run', claimed: { ...claimed, turn: await beginTurn(unit, turn.id) } };
   }
   await releaseLease(unit, session.id, decided.session === 'wait' ? 'waiting_for_input' : 'idle');
+  if (decided.session === 'rest' && !decided.announces) await followUpQuestions(unit, claimed);
   await refreshWork(unit, session.id);
   if (decided.task) await moveTask(unit, task, decided.task);
   return { then: 'released' };

@@ -112,4 +112,4 @@ export { decideUserQuestion, findCausingQuestion, findSameUserQuestion, findUser
 export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-delivery.js';
 export { readQuestion, readQuestionChain, readQuestions, type QuestionFilter, type QuestionView } from './sql/read-questions.js';
 export { findTurn, requestStop, storeCompletionSignal } from './sql/stop-turn.js';
-export { listUnansweredAfter, markNotified, markReminded } from './sql/follow-up.js';
+export { listUnanswered, markNotified, markReminded } from './sql/follow-up.js';

@@ -182,6 +182,9 @@ export interface ParentQuestionMetadata {
   readonly answer?: { readonly text: string; readonly session_id: string | null; readonly delivery_id: string; readonly at: string };
   readonly cause?: string;
   readonly ended_at?: string;
+  /** The one reminder to the parent, and when operators were told (S7). */
+  readonly reminder_entry_id?: string;
+  readonly operator_notified_at?: string;
 }
 
 /** A parent question: the message with its metadata. */

@@ -77,8 +77,8 @@ export async function endQuestionsTo(unit: Unit, taskId: string, cause: Question
 }
 
 /**
- * A session of a parent has ended: questions that it held undelivered move to another session that can answer; if there is none,
- * every question to the task is stale (S4).
+ * A session of a parent has ended: the questions that it was told and did not answer are told to another session that can; if there
+ * is none, every question to the task is stale (S4).
  */
 export async function releaseQuestionsOf(
   unit: Unit,
@@ -94,7 +94,7 @@ export async function releaseQuestionsOf(
 
 async function moveQuestion(unit: Unit, question: QuestionRow, sessionId: string): Promise<void> {
   const held = await findEntry(unit, question.metadata.parent_entry_id);
-  if (held?.state !== 'queued') return;
+  if (!held) throw new Error(`question ${question.id} was never told to its parent`);
   await withdrawQuestionEntries(unit, question, 'redirected');
   const entry = await enqueue(unit, {
     sessionId,

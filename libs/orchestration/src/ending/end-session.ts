@@ -27,8 +27,8 @@ const CAUSE_FOR_CHILDREN: Readonly<Record<SessionEndCause, QuestionEndCause>> = 
 
 /**
  * Ends a session; one that has ended already is left. Its holder is fenced and its tokens are revoked, its open turn closes
- * (`interrupted` when the session failed, else `stopped`), its questions end (S3, S9), what waits in its queue fails, and questions that it should have answered
- * move to another session of the task or become stale (S4).
+ * (`interrupted` when the session failed, else `stopped`), its own questions end (S3, S9), what waits in its queue fails, and
+ * questions that it was to answer move to another session of the task or become stale (S4).
  */
 export async function endSession(unit: Unit, session: SessionRow, state: SessionEndState, cause: SessionEndCause): Promise<void> {
   const ended = await endLiveSession(unit, session.id, state);

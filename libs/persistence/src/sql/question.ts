@@ -78,10 +78,10 @@ export async function answerPendingQuestion(
   return row ?? null;
 }
 
-/** Points a pending question to another entry of its parent's: the session that held the first one has ended. */
+/** Points a pending question to another entry of its parent's, whose reader may be reminded anew: the session that was told has ended. */
 export async function redirectQuestion(tx: Tx, id: string, to: { readonly sessionId: string; readonly entryId: string }): Promise<void> {
   await tx.query(
-    `UPDATE message SET metadata = metadata || jsonb_build_object('parent_session_id', $2::text, 'parent_entry_id', $3::text)
+    `UPDATE message SET metadata = (metadata - 'reminder_entry_id') || jsonb_build_object('parent_session_id', $2::text, 'parent_entry_id', $3::text)
      WHERE id = $1 AND type = 'parent_question' AND metadata->>'status' = 'pending'`,
     [id, to.sessionId, to.entryId],
   );

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { answer, entriesOfKind, waitingChild, type WaitingChild } from '../../../test/support/waiting-child.js';
+import { accepted, World } from '../../../test/support/world.js';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.open();
+});
+afterAll(() => world.close());
+
+async function notifications(one: WaitingChild): Promise<readonly unknown[]> {
+  const rows = await world.rows<{ payload: string }>(
+    `SELECT payload FROM event WHERE type = 'operator.notified' AND task_id = $1 ORDER BY id`,
+    [one.parent.id],
+  );
+  return rows.map(({ payload }) => JSON.parse(payload) as unknown);
+}
+
+async function reminders(one: WaitingChild) {
+  return entriesOfKind(world, one.parent.sessionId, 'reminder');
+}
+
+/** The parent's next turn runs and ends without an answer. */
+async function restUnanswered(one: WaitingChild): Promise<void> {
+  await world.endTurn(await world.claim(one.parent.sessionId));
+}
+
+describe('a parent that leaves a question unanswered', () => {
+  test('is reminded once; after a further turn operators are told once; then nothing more [S7]', async () => {
+    const one = await waitingChild(world);
+    await restUnanswered(one);
+    const [reminder, ...more] = await reminders(one);
+    expect(more).toEqual([]);
+    expect(reminder).toMatchObject({ state: 'queued', question_id: one.questionId, sender_kind: 'system' });
+    expect(reminder?.text).toContain(`"reply_to_question_id":"${one.questionId}"`);
+    expect(await notifications(one)).toEqual([]);
+
+    await restUnanswered(one);
+    expect(await notifications(one)).toEqual([{ reason: 'question_unanswered', question_id: one.questionId, child_task_id: one.child.id }]);
+
+    await world.endTurn(await world.openTurn(one.parent.sessionId));
+    expect(await reminders(one)).toHaveLength(1);
+    expect(await notifications(one)).toHaveLength(1);
+    expect(await world.tryClaim(one.parent.sessionId)).toBeNull();
+  });
+
+  test('is not reminded before it was told, nor while work waits, another session runs, or it waits itself [S7]', async () => {
+    const untold = await waitingChild(world);
+    await world.prompt(untold.parent.sessionId);
+    await restUnanswered(untold);
+    expect(await reminders(untold)).toEqual([]);
+
+    const busy = await waitingChild(world);
+    const other = await world.session(busy.parent);
+    await world.prompt(other);
+    const elsewhere = await world.claim(other);
+    await restUnanswered(busy);
+    expect(await reminders(busy)).toEqual([]);
+    await world.endTurn(elsewhere);
+    expect(await entriesOfKind(world, other, 'reminder')).toHaveLength(1);
+
+    const grandparent = await world.task();
+    const relaying = await waitingChild(world, await world.task({ parent: grandparent, autopilot: true }));
+    const claimed = await world.claim(relaying.parent.sessionId);
+    const actor = world.agent(relaying.parent, { turnId: claimed.turn.id });
+    accepted(await world.services.questions.askParent(actor, { questions: [{ prompt: 'Which one?' }] }, 'call-1'));
+    await world.endTurn(claimed);
+    expect(await reminders(relaying)).toEqual([]);
+  });
+
+  test('and answers on the reminder is told nothing more', async () => {
+    const one = await waitingChild(world);
+    await restUnanswered(one);
+    const claimed = await world.claim(one.parent.sessionId);
+    expect(accepted(await answer(world, one, world.agent(one.parent))).status).toBe('sent');
+    await world.endTurn(claimed);
+    expect(await notifications(one)).toEqual([]);
+    expect(await world.tryClaim(one.parent.sessionId)).toBeNull();
+  });
+
+  test('and ends the session that was told leaves it to another one, whole', async () => {
+    const one = await waitingChild(world);
+    await restUnanswered(one);
+    const other = await world.session(one.parent);
+    await world.endSession(one.parent, one.parent.sessionId);
+    const told = await entriesOfKind(world, other, 'question');
+    expect(told).toMatchObject([{ state: 'queued', question_id: one.questionId }]);
+    expect(await reminders(one)).toMatchObject([{ state: 'cancelled', cause: 'redirected' }]);
+    await world.claim(other);
+    expect(accepted(await answer(world, one, world.agent(one.parent, { sessionId: other }))).status).toBe('sent');
+  });
+});

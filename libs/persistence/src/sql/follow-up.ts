@@ -1,0 +1,40 @@
+/** Questions that a parent has seen and left unanswered (S7). The caller holds the locks of the sessions that wait for it. */
+import type { Tx } from '../database.js';
+import type { QuestionRow } from '../rows.js';
+
+/**
+ * Pending questions to the task whose last prompt, the question or its reminder, was delivered; a turn of the task that began with
+ * it or later is over; and something is left to be done: the reminder, or the one notification of operators.
+ */
+export function listUnanswered(tx: Tx, parentTaskId: string): Promise<readonly QuestionRow[]> {
+  return tx.query<QuestionRow>(
+    `SELECT q.* FROM message q
+     JOIN queue_entry e ON e.id = coalesce(q.metadata->>'reminder_entry_id', q.metadata->>'parent_entry_id')::uuid
+     JOIN turn delivered ON delivered.id = e.turn_id
+     WHERE q.type = 'parent_question' AND q.metadata->>'status' = 'pending' AND q.metadata->>'parent_task_id' = $1::text
+       AND (q.metadata->>'reminder_entry_id' IS NULL OR q.metadata->>'operator_notified_at' IS NULL)
+       AND EXISTS (SELECT 1 FROM session s JOIN turn ended ON ended.session_id = s.id
+         WHERE s.task_id = $1::uuid AND ended.status = 'finished' AND ended.started_at >= delivered.started_at)
+     ORDER BY q.id`,
+    [parentTaskId],
+  );
+}
+
+/** Records the one reminder of a question. */
+export async function markReminded(tx: Tx, questionId: string, entryId: string): Promise<void> {
+  await tx.query(`UPDATE message SET metadata = metadata || jsonb_build_object('reminder_entry_id', $2::text) WHERE id = $1`, [
+    questionId,
+    entryId,
+  ]);
+}
+
+/** Records the one notification of operators; tells whether it is due. */
+export async function markNotified(tx: Tx, questionId: string): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE message SET metadata = metadata || jsonb_build_object('operator_notified_at',
+       to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+     WHERE id = $1 AND metadata->>'operator_notified_at' IS NULL RETURNING id`,
+    [questionId],
+  );
+  return rows.length > 0;
+}
