@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 
 const root = path.dirname(import.meta.dirname);
-const TEST_FUNCTIONS = new Set(['describe', 'describeWithRedis', 'it', 'test']);
+const TEST_FUNCTIONS = new Set(['describe', 'describeScaledOut', 'describeWithRedis', 'it', 'test']);
 const NOT_RUN = new Set(['skip', 'todo']);
 const CITATION = /\[([A-Z]\d+[a-z]?(?:\.\d+)?(?:, ?[A-Z]\d+[a-z]?(?:\.\d+)?)*)\]/g;
 

@@ -1,18 +1,36 @@
 import { describe, test } from '@jest/globals';
+import { isPostgresInstalled } from './system-postgres.js';
 import { isRedisInstalled } from './test-redis.js';
 
-/**
- * A `describe` of specs that need Redis: where redis-server is absent they are skipped with one line that says so, except in
- * CI, where that is a failure.
- */
+interface Need {
+  readonly name: string;
+  readonly isMet: () => boolean;
+}
+
+const REDIS: Need = { name: 'redis-server', isMet: isRedisInstalled };
+const POSTGRES: Need = { name: 'postgresql', isMet: isPostgresInstalled };
+
+/** A `describe` of specs that need Redis; see `describeWhere`. */
 export function describeWithRedis(title: string, specs: () => void): void {
-  if (isRedisInstalled()) return void describe(title, specs);
-  if (process.env['CI']) return void test(`${title}: redis-server is installed`, failForMissingRedis);
-  process.stderr.write(`skipped: ${title} (redis-server is not installed)\n`);
+  describeWhere(title, [REDIS], specs);
+}
+
+/** A `describe` of specs that need Redis and a Postgres that is not the embedded one; see `describeWhere`. */
+export function describeScaledOut(title: string, specs: () => void): void {
+  describeWhere(title, [REDIS, POSTGRES], specs);
+}
+
+/** Where something is not installed, specs are skipped with one line that says so; in CI its absence is a failure. */
+function describeWhere(title: string, needs: readonly Need[], specs: () => void): void {
+  const missing = needs.filter(({ isMet }) => !isMet()).map(({ name }) => name);
+  if (missing.length === 0) return void describe(title, specs);
+  const reason = `${missing.join(' and ')} not installed`;
+  if (process.env['CI']) return void test(title, () => fail(`CI must install this: ${reason}`));
+  process.stderr.write(`skipped: ${title} (${reason})\n`);
   const unavailable = describe.skip;
   unavailable(title, specs);
 }
 
-function failForMissingRedis(): never {
-  throw new Error('CI must install redis-server');
+function fail(message: string): never {
+  throw new Error(message);
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
+import { findFreePort } from './free-port.js';
 
 export interface TestRedis {
   readonly url: string;
@@ -23,17 +23,6 @@ export async function startTestRedis(): Promise<TestRedis> {
 
 export function isRedisInstalled(): boolean {
   return spawnSync('redis-server', ['--version']).status === 0;
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))));
-    });
-  });
 }
 
 function untilReady(server: ChildProcess): Promise<void> {

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { createTestDatabase, startScript, startTestRedis, waitFor } from './index.js';
-import { describeWithRedis } from './jest.js';
+import { createTestDatabase, findFreePort, startScript, startSystemPostgres, startTestRedis, waitFor } from './index.js';
+import { describeScaledOut, describeWithRedis } from './jest.js';
 
 describe('a test database', () => {
   test('has our schema and nothing of another spec', async () => {
@@ -43,4 +45,23 @@ describeWithRedis('a test Redis', () => {
     expect(one.url).not.toBe(two.url);
     await Promise.all([one.stop(), two.stop()]);
   });
+});
+
+describeScaledOut("the system's Postgres", () => {
+  test('starts apart from ours, with an empty database behind a password', async () => {
+    const postgres = await startSystemPostgres();
+    const client = new pg.Client(postgres.url);
+    await client.connect();
+    const { rows } = await client.query<{ tables: number }>("select count(*)::int as tables from pg_tables where schemaname = 'public'");
+    expect(rows).toEqual([{ tables: 0 }]);
+    await client.end();
+    await postgres.stop();
+  });
+});
+
+test('a free port can be listened on', async () => {
+  const port = await findFreePort();
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  server.close();
 });
