@@ -4,7 +4,7 @@
  */
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server';
-import type { Actor, Logger } from '@echelon/orchestration';
+import type { Actor } from '@echelon/orchestration';
 import type { Request, RequestHandler } from 'express';
 import type { Gate } from '../http/gate.js';
 import type { ProblemFilter } from '../http/problem.filter.js';
@@ -13,7 +13,6 @@ import { createMcpServer, type McpSurface } from './mcp-server.js';
 export interface McpEndpointOptions extends Omit<McpSurface, 'closing'> {
   readonly gate: Gate;
   readonly problems: ProblemFilter;
-  readonly logger: Logger;
   readonly maxBodyBytes: number;
 }
 

@@ -4,10 +4,12 @@
  * M1  The list and the calls read one contract, derived from the rows as they are now (D1).
  * M2  A question tool that is not offered answers with its typed refusal; any other name is unknown (D3).
  */
+import { randomUUID } from 'node:crypto';
 import { type Contract, EXTERNAL_CONTRACT, isRefusal } from '@echelon/domain';
-import type { Actor, Services } from '@echelon/orchestration';
+import type { Actor, Logger, Services } from '@echelon/orchestration';
 import { type CatalogueTool, QUESTION_TOOLS, type ToolCatalogue } from '@echelon/tools';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import { isDatabaseUnavailable } from '../http/unavailable.js';
 import type { Metrics } from '../metrics.js';
 import { type CallRequest, callTool, refusalResult, type ToolResult } from './tool-call.js';
 import { toListedTool } from './tool-listing.js';
@@ -20,6 +22,7 @@ export interface McpSurface {
   readonly services: Services;
   readonly tools: ToolCatalogue;
   readonly metrics: Metrics;
+  readonly logger: Logger;
   /** Aborts when this process closes. */
   readonly closing: AbortSignal;
 }
@@ -32,7 +35,8 @@ export async function createMcpServer(surface: McpSurface, actor: Actor): Promis
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = offered.find(({ name }) => name === params.name);
     const call = { actor, arguments: params.arguments, callId: callIdOf(context.mcpReq._meta), signal: signalOf(surface, context) };
-    const result = tool ? await callTool({ ...call, tool }) : await refuseCall(surface.tools, params.name, call);
+    const called = tool ? callTool({ ...call, tool }) : refuseCall(surface.tools, params.name, call);
+    const result = await called.catch((error: unknown) => failCall(surface.logger, params.name, error));
     surface.metrics.mcpCalls.inc({ tool: params.name, result: result.isError ? 'error' : 'ok' });
     return toCallResult(result, tool);
   });
@@ -61,6 +65,15 @@ async function refuseCall(tools: ToolCatalogue, name: string, call: Omit<CallReq
   const known = call.actor.kind === 'agent' ? tools.find(name) : null;
   const refusal = known && (await callTool({ ...call, tool: known }));
   return refusal?.isError && refusal.structured?.['error'] !== 'INVALID_INPUT' ? refusal : refusalResult('TOOL_NOT_OFFERED', name);
+}
+
+/** What nobody expected is logged; the model learns its id and nothing else. */
+function failCall(logger: Logger, tool: string, error: unknown): ToolResult {
+  if (error instanceof ProtocolError) throw error;
+  if (isDatabaseUnavailable(error)) return refusalResult('SERVICE_UNAVAILABLE', tool);
+  const errorId = randomUUID();
+  logger.error({ errorId, error, tool }, 'tool.failed');
+  return refusalResult('INTERNAL', `${tool} (error ${errorId})`);
 }
 
 function callIdOf(meta: Readonly<Record<string, unknown>> | undefined): string | null {

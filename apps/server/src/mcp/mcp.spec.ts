@@ -185,6 +185,27 @@ describe('the endpoint', () => {
     await client.close();
   });
 
+  test('what nobody expected of a tool is logged, and the model learns only its id', async () => {
+    const own = await startServer();
+    try {
+      const client = await connectOld(own.url, own.token);
+      await own.database.query('ALTER TABLE agent_profile RENAME TO elsewhere');
+      const failed = await client.call('list_agents_kandev');
+      const [logged] = own.errors as readonly { readonly errorId: string }[];
+      expect(failed).toMatchObject({ isError: true, structured: { error: 'INTERNAL' } });
+      expect(failed.text).toMatch(logged!.errorId);
+      expect(failed.text).not.toMatch('agent_profile');
+      await client.close();
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test('a late notice of cancellation is accepted, as some clients send one after every call', async () => {
+    const params = { requestId: 1, reason: 'done' };
+    expect((await post(server.token, { jsonrpc: '2.0', method: 'notifications/cancelled', params })).status).toBe(202);
+  });
+
   test('calls are counted by tool and result', async () => {
     const client = await connectOld(server.url, server.token);
     await client.call('list_tasks_kandev');

@@ -5,8 +5,8 @@
  * C2  Errors name tool, path and rule, and never repeat a value (autopilot-contract.md §4).
  */
 import { randomUUID } from 'node:crypto';
-import { ERRORS } from '@echelon/contracts';
-import { DEFAULT_LIMITS, type RefusalCode } from '@echelon/domain';
+import { type ErrorCode, ERRORS } from '@echelon/contracts';
+import { DEFAULT_LIMITS } from '@echelon/domain';
 import type { Actor } from '@echelon/orchestration';
 import type { CatalogueTool } from '@echelon/tools';
 import { canonicalValue } from '../http/canonical-value.js';
@@ -40,7 +40,7 @@ export async function callTool(call: CallRequest): Promise<ToolResult> {
 }
 
 /** A refusal by its code, as a result: what is wrong, and what to do instead. */
-export function refusalResult(code: RefusalCode, subject: string): ToolResult {
+export function refusalResult(code: ErrorCode, subject: string): ToolResult {
   const { title, advice } = ERRORS[code];
   return { text: `${code}: ${subject}: ${title} ${advice}`, isError: true, structured: { error: code } };
 }
