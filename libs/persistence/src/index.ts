@@ -18,16 +18,8 @@ export type {
   UserQuestionRow,
   WorkspaceRow,
 } from './rows.js';
-export {
-  PRESENCE_LOCK_CLASS,
-  isLeaseLive,
-  lockWithLease,
-  openTurn,
-  releaseLease,
-  takeLease,
-  type Lease,
-  type LeaseHolder,
-} from './sql/claim-session.js';
+export { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
+export { isLeaseLive, openTurn, releaseLease, takeLease, type Lease, type LeaseHolder } from './sql/claim-session.js';
 export { countOtherActiveSessions, findEntry, findSession, findTask, setWakeAt } from './sql/find-rows.js';
 export { insertEntry, type NewEntry } from './sql/insert-entry.js';
 export { insertEvent, type NewEvent } from './sql/insert-event.js';
@@ -52,7 +44,7 @@ export {
   type StoredCall,
 } from './sql/journal.js';
 export { loadAdmission } from './sql/load-admission.js';
-export { lockLiveSessions, lockSessions, lockTasks } from './sql/lock-rows.js';
+export { lockSessions, lockTasks } from './sql/lock-rows.js';
 export { deleteOutbox, insertOutbox, listLeftOutbox, type OutboxRow } from './sql/outbox.js';
 export { setRunnable } from './sql/set-runnable.js';
 export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
@@ -102,7 +94,6 @@ export {
   findPendingQuestion,
   findQuestion,
   findQuestionByKey,
-  listQuestionsOf,
   listQuestionsTo,
   redirectQuestion,
 } from './sql/question.js';

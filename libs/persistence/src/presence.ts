@@ -1,6 +1,7 @@
 /** This process's presence: the advisory lock that proves it alive, and the renewal of its leases (K12). */
 import { Worker } from 'node:worker_threads';
-import { PRESENCE_LOCK_CLASS, RENEW_LEASES } from './sql/claim-session.js';
+import { RENEW_LEASES } from './sql/claim-session.js';
+import { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
 
 /** One lease as the last renewal found it. */
 export interface RenewedLease {

@@ -22,7 +22,7 @@ export interface FirstStart {
 }
 
 /** File that holds the operator's token for commands on this machine. */
-export function tokenFile(config: Pick<Config, 'dataDir'>): string {
+function tokenFile(config: Pick<Config, 'dataDir'>): string {
   return path.join(config.dataDir, 'keys', 'operator-token');
 }
 

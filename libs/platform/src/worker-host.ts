@@ -25,7 +25,7 @@ import {
 } from '@echelon/persistence';
 
 /** Rises when a worker of an older build may no longer claim (operations.md, Upgrades). */
-export const WORKER_BUILD = 1;
+const WORKER_BUILD = 1;
 
 const HAND_OVER_MS = 25_000;
 const FETCHED_RECENTLY_MS = 15_000;

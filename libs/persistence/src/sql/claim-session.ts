@@ -1,6 +1,7 @@
 /** Statements of the lease (K3, K4, K12). A lease is live while its time has not passed and its process's presence lock is held. */
 import type { Tx } from '../database.js';
 import type { SessionRow, TurnRow } from '../rows.js';
+import { isPresent } from './presence-lock.js';
 
 /** Who holds a session, and since which epoch. Every later write of the holder carries it. */
 export interface Lease {
@@ -15,16 +16,12 @@ export interface LeaseHolder {
   readonly leaseMs: number;
 }
 
-/** Class of our advisory locks: presence numbers are the second key. */
-export const PRESENCE_LOCK_CLASS = 7_270_736;
-
 /** Whether a session's lease is live, judged by the database's clock and locks. */
 export async function isLeaseLive(tx: Tx, sessionId: string): Promise<boolean> {
   const [row] = await tx.query<{ live: boolean }>(
-    `SELECT lease_owner IS NOT NULL AND lease_until > clock_timestamp() AND (lease_presence IS NULL OR EXISTS (
-       SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $2 AND objid = lease_presence::oid AND objsubid = 2 AND granted)) AS live
+    `SELECT lease_owner IS NOT NULL AND lease_until > clock_timestamp() AND (lease_presence IS NULL OR ${isPresent('lease_presence')}) AS live
      FROM session WHERE id = $1`,
-    [sessionId, PRESENCE_LOCK_CLASS],
+    [sessionId],
   );
   return row?.live === true;
 }
@@ -39,15 +36,6 @@ export async function takeLease(tx: Tx, sessionId: string, holder: LeaseHolder):
   );
   if (!row) throw new Error(`session ${sessionId} does not exist`);
   return { sessionId, epoch: row.lease_epoch };
-}
-
-/** Locks the session's row with its epoch: no row means the lease is lost (K4). */
-export async function lockWithLease(tx: Tx, lease: Lease): Promise<SessionRow | null> {
-  const [row] = await tx.query<SessionRow>(
-    'SELECT * FROM session WHERE id = $1 AND lease_epoch = $2 AND lease_owner IS NOT NULL FOR NO KEY UPDATE',
-    [lease.sessionId, lease.epoch],
-  );
-  return row ?? null;
 }
 
 /** Gives the lease back; the state is the one that settlement decided. */

@@ -11,11 +11,3 @@ export function lockTasks(tx: Tx, ids: readonly string[]): Promise<readonly Task
 export function lockSessions(tx: Tx, ids: readonly string[]): Promise<readonly SessionRow[]> {
   return tx.query<SessionRow>('SELECT * FROM session WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
 }
-
-/** Locks all sessions of the tasks that have not ended, in id order. */
-export function lockLiveSessions(tx: Tx, taskIds: readonly string[]): Promise<readonly SessionRow[]> {
-  return tx.query<SessionRow>(
-    `SELECT * FROM session WHERE task_id = ANY($1::uuid[]) AND state NOT IN ('completed', 'failed', 'cancelled') ORDER BY id FOR NO KEY UPDATE`,
-    [taskIds],
-  );
-}

@@ -40,15 +40,6 @@ export function listQuestionsTo(tx: Tx, parentTaskId: string): Promise<readonly 
   );
 }
 
-/** Pending questions that sessions of the task asked. */
-export function listQuestionsOf(tx: Tx, taskId: string): Promise<readonly QuestionRow[]> {
-  return tx.query<QuestionRow>(
-    `SELECT q.* FROM session s JOIN message q ON q.session_id = s.id
-     WHERE s.task_id = $1 AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending' ORDER BY q.id`,
-    [taskId],
-  );
-}
-
 /** Ends a pending question without an answer; null when something else ended it before. */
 export async function endPendingQuestion(
   tx: Tx,

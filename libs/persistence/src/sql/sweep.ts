@@ -1,14 +1,13 @@
 /** What the sweep looks for (K10, K12): void leases, runnable sessions that nothing announced lately, waits whose time has come. */
 import type { Tx } from '../database.js';
-import { PRESENCE_LOCK_CLASS } from './claim-session.js';
+import { isPresent } from './presence-lock.js';
 
 /** Sessions whose lease is void: the holder's presence lock is gone, or the time has passed. */
 export function listVoidLeases(tx: Tx, limit: number): Promise<readonly { readonly id: string }[]> {
   return tx.query(
-    `SELECT s.id FROM session s WHERE s.lease_owner IS NOT NULL AND (s.lease_until <= clock_timestamp() OR (s.lease_presence IS NOT NULL AND NOT EXISTS (
-       SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = $2 AND l.objid = s.lease_presence::oid AND l.objsubid = 2 AND l.granted)))
-     LIMIT $1`,
-    [limit, PRESENCE_LOCK_CLASS],
+    `SELECT s.id FROM session s WHERE s.lease_owner IS NOT NULL
+       AND (s.lease_until <= clock_timestamp() OR (s.lease_presence IS NOT NULL AND NOT ${isPresent('s.lease_presence')})) LIMIT $1`,
+    [limit],
   );
 }
 

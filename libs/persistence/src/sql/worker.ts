@@ -1,5 +1,6 @@
 /** Rows of worker processes: what operators see. Liveness is the presence lock, never the row (K12). */
 import type { Tx } from '../database.js';
+import { isPresent } from './presence-lock.js';
 
 export interface WorkerRow {
   readonly id: string;
@@ -11,12 +12,11 @@ export interface WorkerRow {
 }
 
 /** Registers a worker; rows of workers whose presence is gone are cleared on the way. */
-export async function registerWorker(tx: Tx, worker: WorkerRow, lockClass: number): Promise<void> {
+export async function registerWorker(tx: Tx, worker: WorkerRow): Promise<void> {
   await tx.query(
-    `WITH gone AS (DELETE FROM worker w WHERE NOT EXISTS (
-       SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = $7 AND l.objid = w.presence::oid AND l.objsubid = 2 AND l.granted))
+    `WITH gone AS (DELETE FROM worker w WHERE NOT ${isPresent('w.presence')})
      INSERT INTO worker (id, presence, host, pid, build, slots) VALUES ($1, $2, $3, $4, $5, $6)`,
-    [worker.id, worker.presence, worker.host, worker.pid, worker.build, worker.slots, lockClass],
+    [worker.id, worker.presence, worker.host, worker.pid, worker.build, worker.slots],
   );
 }
 
