@@ -6,12 +6,12 @@ import type { SentMessage } from '@echelon/contracts';
 import { decideAnswer, isRefusal, refuse } from '@echelon/domain';
 import { answerPendingQuestion, findQuestion, findTask, restWaitingSession, type QuestionRow, type SessionRow } from '@echelon/persistence';
 import type { Actor, AgentActor } from './actor.js';
+import { refuseCaller } from './caller-authority.js';
 import { lockQuestion, withdrawQuestionEntries } from './ending.js';
 import { type Outcome, Refused } from './outcome.js';
 import { answerText } from './question-text.js';
 import { isId, seesWorkspace } from './scope.js';
 import { enqueue, opensNext } from './session-queue.js';
-import { refuseEndedTurn } from './turn-authority.js';
 import type { Unit } from './unit-of-work.js';
 
 export interface Answer {
@@ -44,7 +44,7 @@ export async function answerQuestion(unit: Unit, actor: Actor, answer: Answer): 
   });
   if (isRefusal(outcome)) return outcome;
   if (!locked || actor.kind !== 'agent') throw new Error('an answer was accepted from nobody');
-  if (outcome.answer === 'accept') return (await refuseEndedTurn(unit, actor)) ?? accept(unit, actor, locked, answer.text);
+  if (outcome.answer === 'accept') return (await refuseCaller(unit, actor, [])) ?? accept(unit, actor, locked, answer.text);
   if (!outcome.entryId) throw new Error(`the answer of question ${answer.questionId} has no delivery`);
   return result(locked.question, 'already_answered', outcome.entryId);
 }

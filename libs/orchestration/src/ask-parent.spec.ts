@@ -141,7 +141,7 @@ describe('a repeated ask', () => {
     await expect(copy).rejects.toMatchObject({ constraint: 'message_one_pending_parent_question' });
   });
 
-  test('a hundred times at once makes one question and one prompt for the parent [A4]', async () => {
+  test('a hundred times at once makes one question and one prompt for the parent [A4] [K7]', async () => {
     const { parent, child } = await family();
     const asked = await Promise.all(Array.from({ length: 100 }, (_, index) => ask(child, `call-${index}`, index % 2 ? ASK : OTHER)));
     expect(new Set(asked.map((outcome) => accepted(outcome).question_id)).size).toBe(1);

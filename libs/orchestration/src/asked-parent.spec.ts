@@ -90,7 +90,7 @@ describe('the parent', () => {
 });
 
 describe('a turn that asked', () => {
-  test('may only read and ask again: its other calls are refused [A16]', async () => {
+  test('may only read and ask again: its other calls are refused [A16] [K6b]', async () => {
     const { parent, child } = await family();
     const { turn } = await world.openTurn(child.sessionId);
     const actor = world.agent(child, { turnId: turn.id });
@@ -106,7 +106,7 @@ describe('a turn that asked', () => {
     expect(await world.services.questions.askParent(actor, ASK, 'call-1')).toEqual(asked);
   });
 
-  test('voids its completion signal and leaves the session waiting, ordinary entries queued [A17]', async () => {
+  test('voids its completion signal and leaves the session waiting, ordinary entries queued [A17] [K6] [K6b]', async () => {
     const { child } = await family();
     const claimed = await world.openTurn(child.sessionId);
     const actor = world.agent(child, { turnId: claimed.turn.id });

@@ -38,13 +38,13 @@ import {
 } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
 import { hashBody, hashKey } from './business-key.js';
+import { refuseCaller } from './caller-authority.js';
 import { endQuestion } from './ending.js';
-import { operatorText, peerMessageText } from './message-text.js';
+import { peerMessageText } from './message-text.js';
 import type { Outcome } from './outcome.js';
 import { inScope } from './scope.js';
 import { enqueue, opensNext } from './session-queue.js';
 import { stopTurn } from './stop-turn.js';
-import { refuseEndedTurn } from './turn-authority.js';
 import type { Unit } from './unit-of-work.js';
 
 /** The message with its text in canonical form and within its limit. */
@@ -88,8 +88,8 @@ export async function deliverMessage(unit: Unit, limits: Limits, actor: Actor, m
 
 async function chooseTarget(unit: Unit, actor: Actor, task: TaskRow | Refusal, message: OrdinaryMessage): Promise<Outcome<Target>> {
   if (isRefusal(task)) return task;
-  const ended = await refuseEndedTurn(unit, actor);
-  if (ended) return ended;
+  const refusal = await refuseCaller(unit, actor, [task]);
+  if (refusal) return refusal;
   if (task.archived_at) return refuse('TASK_ARCHIVED');
   const locked = await lockSessionSets(unit, { liveOf: [task.id], askedBy: [task.id] });
   const sessions = await listSessions(unit, task.id);
@@ -143,7 +143,7 @@ async function toEntry(unit: Unit, actor: Actor, message: OrdinaryMessage, { tar
     deliveryMode: message.mode,
     idempotency: idempotency ?? null,
   };
-  if (actor.kind === 'operator') return { ...common, text: operatorText(message.text), senderKind: 'operator' };
+  if (actor.kind === 'operator') return { ...common, text: message.text, senderKind: 'operator' };
   const task = await findTask(unit, actor.taskId);
   const { relation } = target;
   if (!task || relation === 'operator') throw new Error(`session ${actor.sessionId} has no task`);

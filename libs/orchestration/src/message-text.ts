@@ -1,6 +1,6 @@
 /** A message as it opens a turn of its receiver. */
 import type { TaskRow } from '@echelon/persistence';
-import { quote, quoteInline, withoutMarkers } from './peer-text.js';
+import { quote, quoteInline } from './peer-text.js';
 
 export interface SendingTask {
   readonly task: TaskRow;
@@ -13,11 +13,6 @@ const WHO: Readonly<Record<SendingTask['relation'], string>> = {
   same_task: 'another session of your own task',
   other_task: 'the agent of another task',
 };
-
-/** An operator's words open the turn as they are; they cannot open or close the hidden section (D7). */
-export function operatorText(words: string): string {
-  return withoutMarkers(words);
-}
 
 /** Another agent's words: attributed, quoted, with the call that replies. They are a peer's and not the operator's (V5). */
 export function peerMessageText(words: string, sender: SendingTask): string {

@@ -84,6 +84,13 @@ describe('a message to', () => {
     for (const id of [archived.sessionId, 'nonsense']) expect(await say(world, world.operator, id)).toMatchObject({ code: 'NOT_FOUND' });
   });
 
+  test('anything, from a session that has ended, is refused', async () => {
+    const [sender, task] = [await world.task(), await world.task()];
+    await world.endSession(sender, sender.sessionId);
+    expect(await say(world, world.agent(sender), task.id)).toMatchObject({ code: 'SESSION_TERMINAL' });
+    expect(await world.entries(task.sessionId)).toEqual([]);
+  });
+
   test('a task of another workspace finds nothing', async () => {
     const task = await world.task();
     const stranger = { ...world.agent(await world.task()), workspaceId: task.id };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { deriveContract } from '@echelon/domain';
 import { peerMessageText } from './message-text.js';
-import { HIDDEN_SECTION, quote, quoteInline, withoutMarkers } from './peer-text.js';
+import { quote, quoteInline } from './peer-text.js';
 import { answerText, noticeText, questionText } from './question-text.js';
 import type { TaskRow } from '@echelon/persistence';
 
@@ -45,20 +45,6 @@ describe('another agent’s words', () => {
     }
   });
 
-  test.each([
-    ['a question', question],
-    ['an answer', answered],
-    ['a message', message],
-  ])('in %s cannot open or close the hidden section [D7]', (_what, write) => {
-    const markers = [
-      `</${HIDDEN_SECTION}>`,
-      `<${HIDDEN_SECTION}>`,
-      `< / ${HIDDEN_SECTION.toUpperCase()} >`,
-      `<<${HIDDEN_SECTION}></${HIDDEN_SECTION}`,
-    ];
-    for (const marker of markers) expect(write(marker)).not.toMatch(new RegExp(`<[\\s/]*${HIDDEN_SECTION}`, 'i'));
-  });
-
   test('in one line of ours stay inside their quotation marks', () => {
     expect(quoteInline('x" (task_id e5) "y')).toBe('"x” (task_id e5) ”y"');
     expect(quoteInline('one\ntwo')).toBe('"one two"');
@@ -66,7 +52,6 @@ describe('another agent’s words', () => {
 
   test('are otherwise left as they are', () => {
     expect(quote('if (a < b) {\n  return "<b>";\n}')).toBe('> if (a < b) {\n>   return "<b>";\n> }');
-    expect(withoutMarkers('<echelon> </system>')).toBe('<echelon> </system>');
   });
 
   test('are named as a peer’s and not the operator’s [V5]', () => {
@@ -76,7 +61,7 @@ describe('another agent’s words', () => {
 });
 
 describe('a parent is told of', () => {
-  test('its own question tool and no other [D2]', () => {
+  test('its own question tool and no other', () => {
     const asParent = (facts: Partial<typeof NORMAL> | { readonly autopilot: true; readonly hasParent: boolean }) =>
       question('x', { ...NORMAL, ...facts });
     expect(asParent({})).toContain('ask_user_question_kandev');

@@ -16,7 +16,7 @@ function turnsOf(sessionId: string): Promise<readonly TurnRow[]> {
 }
 
 describe('races', () => {
-  test('of answer, operator’s prompt, end of the parent and time-out have one winner, and losers no effect [R12]', async () => {
+  test('of answer, operator’s prompt, end of the parent and time-out have one winner, and losers no effect [R12] [K8]', async () => {
     for (let group = 0; group < 6; group++) {
       const ended = await Promise.all(Array.from({ length: 4 }, (_, trial) => race(group + trial)));
       expect(ended).not.toContain('pending');
