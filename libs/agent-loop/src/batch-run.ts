@@ -1,25 +1,33 @@
 /** Launches the groups of a batch in order: launch hook, barrier, run. Nothing starts after an abort, a halt or a turn-ending result. */
 import { toPlanned } from './batch-decisions.js';
 import { checkAbort, isLeadPending, settle, type Batch, type Slot } from './batch.js';
-import { partition, type CallGroup } from './batch-partition.js';
+import { partition } from './batch-partition.js';
 import { UNRUN, type SettledCall } from './call-result.js';
 import { persistenceError } from './barriers.js';
 import { boundResult } from './finalize-results.js';
+import { exceedsResultBudget } from './output-budget.js';
 import { executeCall, type Execution } from './tool-execution.js';
 
 export async function runGroups<Context>(batch: Batch<Context>): Promise<void> {
-  for (const group of partition(batch.slots)) await runGroup(batch, group);
+  for (const group of partition(batch.slots)) {
+    if (group.concurrent && group.slots.length > 1) await runTogether(batch, group.slots);
+    else for (const slot of group.slots) await runAlone(batch, slot);
+  }
+}
+
+async function runAlone<Context>(batch: Batch<Context>, slot: Slot<Context>): Promise<void> {
+  if (!(await mayLaunch(batch, slot))) return;
+  for (const starting of await passBarrier(batch, [slot])) await launch(batch, starting, () => false);
 }
 
 /** Keeps as many calls in flight as fit; every call that fits is offered before any of them starts. */
-async function runGroup<Context>(batch: Batch<Context>, group: CallGroup<Context>): Promise<void> {
-  const limit = group.concurrent ? batch.input.concurrency : 1;
+async function runTogether<Context>(batch: Batch<Context>, slots: readonly Slot<Context>[]): Promise<void> {
   const running = new Set<Promise<void>>();
   let next = 0;
-  while (next < group.slots.length || running.size > 0) {
+  while (next < slots.length || running.size > 0) {
     const wave: Slot<Context>[] = [];
-    for (; next < group.slots.length && running.size + wave.length < limit; next++) {
-      const slot = group.slots[next];
+    for (; next < slots.length && running.size + wave.length < batch.input.concurrency; next++) {
+      const slot = slots[next];
       if (slot !== undefined && (await mayLaunch(batch, slot))) wave.push(slot);
     }
     for (const slot of await passBarrier(batch, wave)) {
@@ -121,7 +129,9 @@ async function conclude<Context>(batch: Batch<Context>, slot: Slot<Context>, exe
 }
 
 async function bound<Context>(batch: Batch<Context>, settled: SettledCall): Promise<SettledCall> {
-  const { result, storeFailure } = await boundResult(settled, batch.input.outputBudget, batch.input.artifacts);
+  const { outputBudget, artifacts } = batch.input;
+  if (!exceedsResultBudget(settled.text, outputBudget)) return settled;
+  const { result, storeFailure } = await boundResult(settled, outputBudget, artifacts);
   if (storeFailure !== null) batch.halt ??= persistenceError(storeFailure);
   return result;
 }

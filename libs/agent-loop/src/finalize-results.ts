@@ -1,7 +1,7 @@
 import type { ArtifactStore } from './batch-ports.js';
 import type { SettledCall } from './call-result.js';
 import type { ModelMessage, ToolResultPart } from './model-port.js';
-import { cutText, exceedsResultBudget, fillWater, type OutputBudget } from './output-budget.js';
+import { cutText, fillWater, type OutputBudget } from './output-budget.js';
 
 /** Names the artifact of a text that was cut; found again in it, so that a second cut refers to the same full text. */
 const MARKER = /\n\[Output of \d+ characters was cut here\.[^\]]*\]\n/;
@@ -37,20 +37,16 @@ export async function finalizeResults(
   let storeFailure: unknown = null;
   for (const [at, result] of results.entries()) {
     const characters = shares[at] ?? 0;
-    const bounded = result.text.length <= characters ? null : await cut(result, { ...budget, resultCharacters: characters }, artifacts);
+    const bounded =
+      result.text.length <= characters ? null : await boundResult(result, { ...budget, resultCharacters: characters }, artifacts);
     storeFailure ??= bounded?.storeFailure ?? null;
     final.push(bounded?.result ?? result);
   }
   return { results: final, message: { role: 'tool', parts: final.map(toPart) }, storeFailure };
 }
 
-/** Cuts one result to its own limits, before it is stored anywhere. */
+/** Cuts a result that is over its limits, before it is stored anywhere. */
 export async function boundResult(result: SettledCall, budget: OutputBudget, artifacts: ArtifactStore | null): Promise<Bounded> {
-  if (!exceedsResultBudget(result.text, budget)) return { result, storeFailure: null };
-  return cut(result, budget, artifacts);
-}
-
-async function cut(result: SettledCall, budget: OutputBudget, artifacts: ArtifactStore | null): Promise<Bounded> {
   const earlier = MARKER.exec(result.text)?.[0];
   const kept = earlier === undefined ? await keepFullText(result, artifacts) : { name: null, failure: null };
   const marker = earlier ?? describeCut(result.text, kept.name);

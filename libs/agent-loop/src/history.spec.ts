@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { pairHistory } from './history.js';
-import type { ModelMessage, ToolCallPart, ToolResultPart } from './model-port.js';
+import { pairHistory, type ModelMessage, type ToolCallPart, type ToolResultPart } from './index.js';
 
 const called = (...ids: string[]): ModelMessage => ({ role: 'assistant', parts: ids.map(toCall) });
 const answered = (...ids: string[]): ModelMessage => ({ role: 'tool', parts: ids.map((id) => toResult(id)) });

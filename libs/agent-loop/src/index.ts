@@ -16,11 +16,10 @@ export {
   type Usage,
 } from './model-port.js';
 export type { ToolDefinition, ToolEffect, ToolExecution, ToolResult } from './tool-port.js';
-export { joinFinish, unifyFinishReason, type FinishedEvent } from './finish-reason.js';
+export { unifyFinishReason } from './finish-reason.js';
 export { systemClock, type LoopClock } from './clock.js';
 export { createToolRegistry, type ToolRegistry } from './tool-registry.js';
 export { validateArguments, type Validation } from './validate-call.js';
-export { canonicalArguments } from './call-identity.js';
 export { CallLedger } from './call-ledger.js';
 export type { CallStatus, IdentifiedCall, SettledCall } from './call-result.js';
 export { pairHistory } from './history.js';
@@ -38,7 +37,7 @@ export type {
   Unrecorded,
 } from './journal-port.js';
 export { volatileJournal } from './journal-port.js';
-export { exceedsTurnCap, NEW_COUNTERS, type LoopBudgets, type LoopCounters, type LoopLimits } from './limits.js';
+export { NEW_COUNTERS, type LoopBudgets, type LoopCounters, type LoopLimits } from './limits.js';
 export { RETRY_POLICY, type RetryPolicy } from './retry-policy.js';
 export { Cut, type CutSignals } from './cut.js';
 export { runModelRound, type ModelRoundInput, type ModelRoundResult, type ModelTarget, type SendPlan } from './model-round.js';

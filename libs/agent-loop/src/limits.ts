@@ -61,7 +61,7 @@ export const NEW_COUNTERS: LoopCounters = {
 };
 
 /** The one turn-cap formula. */
-export function exceedsTurnCap(cap: number | null, count: number): boolean {
+function exceedsTurnCap(cap: number | null, count: number): boolean {
   return cap !== null && count > cap;
 }
 
