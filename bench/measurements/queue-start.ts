@@ -1,0 +1,70 @@
+/** B4: from the commit of a queue entry to the turn's first model request, one at a time and at 100 a second. */
+import { alternateWarm, type Side } from '../alternate.js';
+import type { BenchContext } from '../context.js';
+import { readDelays, toDelayRows } from '../delays.js';
+import { type DeploymentOptions, openPair, type Pair } from '../deployment.js';
+import { openRedis } from '../redis.js';
+import { ratioAtMost, type Row } from '../row.js';
+
+const GOALS = { median: ratioAtMost(1.5), tail: 4 };
+const ROOTS = 50;
+const RATE_PER_SECOND = 100;
+
+/** How a committed entry reaches the worker. */
+interface Path {
+  readonly name: string;
+  readonly options: DeploymentOptions;
+}
+
+interface Pace {
+  readonly name: string;
+  readonly everyMs: number | null;
+  readonly count: number;
+}
+
+export async function measureQueueStart(context: BenchContext): Promise<readonly Row[]> {
+  const redis = await openRedis(context);
+  const paths: readonly Path[] = [
+    { name: 'same process', options: {} },
+    { name: 'queue on Postgres', options: { apart: true } },
+    ...(redis ? [{ name: 'queue on Redis', options: { apart: true, redisUrl: redis.url } }] : []),
+  ];
+  const rows: Row[] = [];
+  try {
+    for (const path of paths) rows.push(...(await measurePath(context, path)));
+  } finally {
+    await redis?.close();
+  }
+  return rows;
+}
+
+async function measurePath(context: BenchContext, { name, options }: Path): Promise<readonly Row[]> {
+  const { quick } = context.options;
+  context.progress(`${name}: starting`);
+  const pair = await openPair(context, options);
+  const paces: readonly Pace[] = [
+    { name: 'idle', everyMs: null, count: quick ? 20 : 60 },
+    { name: `${RATE_PER_SECOND}/s`, everyMs: 1_000 / RATE_PER_SECOND, count: quick ? 100 : 200 },
+  ];
+  try {
+    for (const side of [pair.ours, pair.bare]) await side.call('createRoots', { count: ROOTS });
+    const rows: Row[] = [];
+    for (const pace of paces) rows.push(...(await measurePace(context, { pair, path: name, pace })));
+    return rows;
+  } finally {
+    await pair.close();
+  }
+}
+
+async function measurePace(
+  context: BenchContext,
+  { pair, path, pace }: { readonly pair: Pair; readonly path: string; readonly pace: Pace },
+): Promise<readonly Row[]> {
+  const work = `entry → first request, ${path}, ${pace.name}`;
+  context.progress(work);
+  const { everyMs, count } = pace;
+  const delays = await alternateWarm(context.options.runs, async (side: Side, run) =>
+    readDelays(context, await pair[side].call('send', { mark: `start-${side}-${run}`, count, everyMs })),
+  );
+  return toDelayRows('B4', work, delays, GOALS);
+}

@@ -1,0 +1,54 @@
+/**
+ * The scripted model of all measurements, in a process of its own, without latency. It notes when the first request that answers a
+ * marked prompt arrived: `bench-mark:<name>;` in the last user message.
+ */
+import { type ScriptedRequest, type ScriptedResponse, startScriptedModel } from '@echelon/scripted-model';
+import { now } from '../clock.js';
+import { serve } from '../serve.js';
+import { ASK, findMark, findQuestion, HOPS, LINES } from './script-words.js';
+
+const arrivals = new Map<string, number[]>();
+const model = await startScriptedModel({ script: respond, record: false });
+
+serve({ url: () => model.url, takeArrivals, waitForMark }, () => model.close());
+
+/** Arrival times by mark, in ms of the common clock; each is given once. */
+function takeArrivals(): Readonly<Record<string, readonly number[]>> {
+  const taken = Object.fromEntries(arrivals);
+  arrivals.clear();
+  return taken;
+}
+
+async function waitForMark({ mark, count }: { readonly mark: string; readonly count: number }): Promise<void> {
+  while ((arrivals.get(mark)?.length ?? 0) < count) await model.waitForRequest(model.requestCount + 1);
+}
+
+function respond(request: ScriptedRequest): ScriptedResponse {
+  const lines = LINES.exec(request.model)?.[1];
+  if (lines) return readLines(request, Number(lines));
+  const last = request.messages.at(-1);
+  if (last?.role !== 'user') return { text: 'That is done.' };
+  const mark = findMark(last.text);
+  if (mark) arrivals.set(mark, [...(arrivals.get(mark) ?? []), now()]);
+  return answerChild(request, last.text) ?? (last.text.includes(ASK) ? askParent() : { text: 'Understood.' });
+}
+
+function readLines(request: ScriptedRequest, count: number): ScriptedResponse {
+  const number = request.messages.filter(({ role }) => role === 'assistant').length + 1;
+  if (number > count) return { text: 'All lines are read.' };
+  return { toolCalls: [{ name: 'read_line', arguments: { number } }] };
+}
+
+function askParent(): ScriptedResponse {
+  return { toolCalls: [{ name: 'ask_parent_question_kandev', arguments: { questions: [{ prompt: 'Which one?' }] } }] };
+}
+
+/** A parent on the loop: its own prompt says how often the child goes round, and under which mark. */
+function answerChild({ messages }: ScriptedRequest, text: string): ScriptedResponse | null {
+  const question = findQuestion(text);
+  const [, hops, mark] = HOPS.exec(messages[0]?.text ?? '') ?? [];
+  if (!question || !hops || !mark) return null;
+  const answered = messages.filter(({ toolCalls }) => toolCalls.length > 0).length;
+  const prompt = `bench-mark:${mark}; ${answered + 1 < Number(hops) ? ASK : 'Go on alone.'}`;
+  return { toolCalls: [{ name: 'message_task_kandev', arguments: { ...question, prompt } }] };
+}

@@ -1,0 +1,68 @@
+/** npm run bench: measures, prints one table, keeps it under bench/results. Absolute times mean little; ratios of one run do. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import path from 'node:path';
+import type { BenchContext } from './context.js';
+import { MeasuredProgram } from './measured-program.js';
+import { measureAskResume } from './measurements/ask-resume.js';
+import { measureLoopOverhead } from './measurements/loop-overhead.js';
+import { measureQueueStart } from './measurements/queue-start.js';
+import { type BenchOptions, type MeasurementId, readOptions } from './options.js';
+import { openPostgres } from './postgres.js';
+import { isMet, ratioOf, type Row } from './row.js';
+import { formatTable } from './table.js';
+
+const MEASURE: Readonly<Record<MeasurementId, (context: BenchContext) => Promise<readonly Row[]>>> = {
+  B1: measureLoopOverhead,
+  B3: measureAskResume,
+  B4: measureQueueStart,
+};
+
+const RESULTS = path.join(import.meta.dirname, 'results');
+const NOTES = `bare: the least that the same work takes, by a program of ours. Goals against the AI SDK and DBOS stand as multiples of bare from the
+reference run in benchmarks.md; those libraries are not installed here.`;
+
+await main();
+
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2));
+  const startedAt = new Date();
+  const rows = await measureAll(options);
+  const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
+  const result = { started_at: startedAt.toISOString(), seconds, ...options, machine: describeMachine(), rows: rows.map(toResult) };
+  const json = JSON.stringify(result, null, 2);
+  mkdirSync(RESULTS, { recursive: true });
+  writeFileSync(path.join(RESULTS, `${startedAt.toISOString().replaceAll(':', '-')}.json`), `${json}\n`);
+  process.stdout.write(options.json ? `${json}\n` : `${formatTable(rows)}\n\n${NOTES}\n`);
+}
+
+async function measureAll(options: BenchOptions): Promise<readonly Row[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'echelon-bench-'));
+  const postgres = await openPostgres(folder);
+  const model = new MeasuredProgram('model');
+  try {
+    const modelUrl = await model.call<string>('url');
+    const { createDatabase } = postgres;
+    const context: BenchContext = { options, model, modelUrl, createDatabase, folder, progress };
+    const rows: Row[] = [];
+    for (const id of options.only) rows.push(...(await MEASURE[id]({ ...context, progress: (what) => progress(`${id}: ${what}`) })));
+    return rows;
+  } finally {
+    await model.close();
+    await postgres.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function progress(what: string): void {
+  process.stderr.write(`${what}\n`);
+}
+
+function toResult(row: Row): object {
+  return { ...row, ratio: ratioOf(row), met: isMet(row) };
+}
+
+/** The load tells how far the figures can be trusted. */
+function describeMachine(): object {
+  return { cores: cpus().length, load: loadavg(), node: process.version, platform: `${process.platform}-${process.arch}` };
+}
