@@ -4,9 +4,9 @@
  */
 export { alertParent, type BadEnd } from './ending/alert.js';
 export { closeTurn } from './ending/close-turn.js';
-export { endQuestion, endQuestionsTo, expireQuestion, withdrawQuestionEntries } from './ending/end-question.js';
+export { endQuestion, expireQuestion, withdrawQuestionEntries } from './ending/end-question.js';
 export { endSession, endSessionsOf, type SessionEndCause, type SessionEndState } from './ending/end-session.js';
 export { type Family, lockFamilies, lockForSettlement, lockQuestion } from './ending/lock.js';
 export { leaveParent, moveTask } from './ending/move-task.js';
-export { reachOf, reachTask } from './ending/receivers.js';
+export { reachOf } from './ending/receivers.js';
 export { tearDownTurn } from './ending/tear-down.js';

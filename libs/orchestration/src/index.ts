@@ -1,15 +1,12 @@
 export type { Actor, AgentActor, OperatorActor } from './actor.js';
 export type { EventNotice, ReadEvents, ReadEventsResult } from './event.service.js';
 export type { KeyedResult } from './idempotency.service.js';
-export { MessageService } from './message.service.js';
 export type { Outcome } from './outcome.js';
 export { ProfileService, type ListProfiles } from './profile.service.js';
-export { QuestionService, type ListQuestions } from './question.service.js';
 export { createServices, type ServicesOptions } from './create-services.js';
 export type { Services } from './services.js';
 export { SessionService, type ListMessages, type SessionContract } from './session.service.js';
 export { TaskService, type ArchivedTask } from './task.service.js';
-export { type CompletionSignal, type SignalResult, TurnService } from './turn.service.js';
 export { type CommitListener, Transactions } from './unit-of-work.js';
 export type { AgentRuntime, TurnReport, TurnSignals } from './agent-runtime.js';
 export { type ClaimedTurn, claimTurn } from './claim.js';

@@ -4,7 +4,7 @@ import { listLiveSessions, type SessionRow } from '@echelon/persistence';
 import type { Unit } from '../unit-of-work.js';
 
 /** Whether the session's agent has the tools to answer a question: a live task session whose runtime receives ours. */
-export function canAnswer(session: SessionRow): boolean {
+function canAnswer(session: SessionRow): boolean {
   return session.kind === 'task' && receivesTools(session.runtime) && !sessionMachine.isTerminal(session.state);
 }
 
