@@ -2,4 +2,4 @@ export type { Health, HealthCheck } from './health.js';
 export { createMetrics, type Metrics } from './metrics.js';
 export { createPlatformServer } from './serve.js';
 export { createServer, type Server } from './server.js';
-export { DEFAULT_SERVER_CONFIG, type ServerConfig, type ServerOptions } from './server-options.js';
+export type { ServerConfig, ServerOptions } from './server-options.js';

@@ -148,7 +148,7 @@ describe('idempotency keys', () => {
 });
 
 describe('tasks', () => {
-  test('without the flag a task is not autopilot, and every view says so [F1]', async () => {
+  test('without the flag a task is not autopilot, and every view of REST says so [F1]', async () => {
     const created = await client().tasks.create({ ...(await place()), prompt: 'Do it.' });
     expect(created.autopilot).toBe(false);
     expect((await client().tasks.get(created.id)).autopilot).toBe(false);
@@ -224,7 +224,7 @@ describe('questions', () => {
     return { questionId: asked.question_id, child, parent };
   }
 
-  test('an operator reads a parent’s question and its chain, but no answer of his is taken [V2] [V3]', async () => {
+  test('an operator reads a parent’s question and its chain, but no answer of his is taken [V3]', async () => {
     const { questionId, child, parent } = await askParent();
     const question = await client().questions.get(questionId);
     expect(question).toMatchObject({ status: 'pending', task_id: child.taskId, parent_task_id: parent.taskId });
@@ -237,7 +237,7 @@ describe('questions', () => {
     expect(await client().questions.get(questionId)).toEqual(question);
   });
 
-  test('an operator’s question is answered once; who comes second reads the winner’s answer [V4]', async () => {
+  test('an operator’s question is answered once; who comes second reads the winner’s answer', async () => {
     const agent = await server.agent();
     const input = { questions: [{ prompt: 'Ship it?', options: [{ label: 'Yes' }, { label: 'No' }] }] };
     const asked = await server.services.questions.askUser(await actorOf(agent), input, randomUUID());

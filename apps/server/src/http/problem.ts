@@ -29,7 +29,7 @@ export class ProblemError extends Error {
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { SERVICE_UNAVAILABLE: 5, SHUTTING_DOWN: 5, CREATE_RATE_EXCEEDED: 60 };
 
 /** A code with its facts as problem details. */
-export function toProblem({ code, facts }: ProblemError): Problem {
+function toProblem({ code, facts }: ProblemError): Problem {
   const { status, title, advice } = ERRORS[code];
   return {
     type: `urn:echelon:problem:${code.toLowerCase()}`,

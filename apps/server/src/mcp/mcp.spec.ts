@@ -109,7 +109,7 @@ describe.each(CLIENTS)('%s', (_title, version, connect) => {
     await connected.close();
   });
 
-  test('a question tool out of its contract answers with its typed refusal, another name is unknown [D3] [A5]', async () => {
+  test('a question tool out of its contract answers with its typed refusal, another name is unknown [D3]', async () => {
     const question = { questions: [{ prompt: 'Which one?' }] };
     const cells: readonly [TestAgent, string, string][] = [
       [await server.agent(), 'ask_parent_question_kandev', 'NOT_AUTOPILOT'],
