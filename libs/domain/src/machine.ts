@@ -25,9 +25,7 @@ export function defineMachine<const T extends MachineTable>(table: T & ClosedTab
   type State = keyof T & string;
   const rows = table as MachineTable;
   const states = Object.keys(table) as State[];
-  const transitions = states.flatMap((from) =>
-    Object.entries(rows[from] ?? {}).map(([event, to]) => ({ from, event, to })),
-  );
+  const transitions = states.flatMap((from) => Object.entries(rows[from] ?? {}).map(([event, to]) => ({ from, event, to })));
   return {
     states,
     events: [...new Set(transitions.map(({ event }) => event))],

@@ -1,0 +1,132 @@
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { main } from '@echelon/cli';
+import { type RunningServer, startServer } from '../../../test/support/running-server.js';
+
+let server: RunningServer;
+
+beforeAll(async () => {
+  server = await startServer();
+  const workspace = await server.client.workspaces.create({ name: 'cli' });
+  await server.client.profiles.create({ workspace_id: workspace.id, name: 'default', provider: 'scripted', model: 'any' });
+});
+afterAll(() => server.stop());
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function run(args: readonly string[], options: { readonly token?: string; readonly url?: string } = {}): Promise<Run> {
+  const [out, err] = [new PassThrough(), new PassThrough()];
+  const globals = ['--url', options.url ?? server.url, '--token', options.token ?? server.token];
+  const code = await main(['node', 'echelon', ...globals, ...args], { out, err, interactive: false });
+  return { code, out: String(out.read() ?? ''), err: String(err.read() ?? '') };
+}
+
+async function json<T>(args: readonly string[]): Promise<T> {
+  const { code, out, err } = await run([...args, '--json']);
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out) as T;
+}
+
+interface CreatedTask {
+  readonly id: string;
+  readonly deduplicated: boolean;
+  readonly autopilot: boolean;
+}
+
+describe('echelon task', () => {
+  test('creates once for a key, shows and lists', async () => {
+    const first = await json<CreatedTask>(['task', 'create', 'Say hello.', '--key', 'k1', '--title', 'Hello']);
+    const again = await json<CreatedTask>(['task', 'create', 'Say hello.', '--key', 'k1', '--title', 'Hello']);
+    expect(again).toMatchObject({ id: first.id, deduplicated: true });
+    expect(await json(['task', 'show', first.id])).toMatchObject({ id: first.id, title: 'Hello', autopilot: false });
+    const { out } = await run(['task', 'list']);
+    expect(out).toContain(first.id);
+    expect(out).toContain('Hello');
+  });
+
+  test('creates an autopilot subtask [F4]', async () => {
+    const parent = await json<CreatedTask>(['task', 'create', 'Lead.']);
+    const child = await json<CreatedTask>(['task', 'create', 'Follow.', '--parent', parent.id, '--autopilot']);
+    expect(child.autopilot).toBe(true);
+    expect((await json<{ items: readonly CreatedTask[] }>(['task', 'list', '--parent', parent.id])).items.map(({ id }) => id)).toEqual([
+      child.id,
+    ]);
+  });
+
+  test('messages and stops', async () => {
+    const task = await json<CreatedTask>(['task', 'create', 'Wait.', '--no-start']);
+    expect(await json(['task', 'message', task.id, 'Go on.'])).toMatchObject({ status: 'started' });
+    expect((await run(['task', 'stop', task.id])).out).toMatch(/^(stopped|not_running)/);
+  });
+
+  test('pages with the cursor that it prints', async () => {
+    const page = await json<{ next_cursor: string | null; items: readonly CreatedTask[] }>(['task', 'list', '--limit', '1']);
+    const next = await json<{ items: readonly CreatedTask[] }>(['task', 'list', '--limit', '1', '--cursor', page.next_cursor ?? '']);
+    expect(next.items[0]?.id).not.toBe(page.items[0]?.id);
+  });
+});
+
+describe('a question for the operator', () => {
+  test('is listed and answered once', async () => {
+    const agent = await server.agent();
+    const authenticated = await server.services.tokens.authenticate(agent.token);
+    if (authenticated?.actor.kind !== 'agent') throw new Error("the token is no agent's");
+    await server.services.questions.askUser(authenticated.actor, { questions: [{ prompt: 'Delete it?' }] }, 'c');
+    const { items } = await json<{ items: readonly { id: string }[] }>(['question', 'list']);
+    const id = items[0]?.id ?? '';
+    expect(await json(['question', 'answer', id, 'Yes.'])).toMatchObject({ claimed: true, status: 'answered' });
+    expect(await json(['question', 'answer', id, 'No.'])).toMatchObject({ claimed: false, answers: { q1: 'Yes.' } });
+  });
+});
+
+describe('echelon token and connect', () => {
+  test('issue a token that works, and revoke it', async () => {
+    const issued = await json<{ id: string; secret: string }>(['token', 'issue', '--label', 'spec']);
+    expect((await run(['task', 'list'], { token: issued.secret })).code).toBe(0);
+    await run(['token', 'revoke', issued.id]);
+    expect(await run(['task', 'list'], { token: issued.secret })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('UNAUTHENTICATED') as unknown,
+    });
+    expect((await run(['token', 'list'])).out).not.toContain(issued.secret);
+  });
+
+  test.each(['claude-code', 'codex', 'qwen', 'gemini'])('prints the configuration of %s for a task’s session', async (client) => {
+    const agent = await server.agent();
+    const { out, code } = await run(['connect', client, '--task', agent.taskId]);
+    expect(code).toBe(0);
+    expect(out).toContain(`${server.url}/mcp`);
+    expect(out).toMatch(/Bearer ech_ag_/);
+  });
+});
+
+describe('what goes wrong', () => {
+  test.each([
+    ['an unknown task', ['task', 'show', '01a22a24-dfc3-73b2-8e05-0536619969eb'], 1, /NOT_FOUND/],
+    ['an empty prompt', ['task', 'create', '  '], 1, /INVALID_INPUT/],
+    ['an unknown command', ['nonsense'], 2, /unknown command/],
+    ['a missing argument', ['task', 'show'], 2, /missing required argument/],
+    ['an unknown client', ['connect', 'netscape'], 2, /Allowed choices/],
+    ['two owners of one token', ['token', 'issue', '--task', 'a', '--session', 'b'], 2, /not both/],
+  ])('%s is one sentence and its exit code', async (_case, args, code, sentence) => {
+    const failed = await run(args);
+    expect(failed.code).toBe(code);
+    expect(failed.err).toMatch(sentence);
+    expect(failed.out).toBe('');
+  });
+
+  test('a server that is not there', async () => {
+    const failed = await run(['task', 'list'], { url: 'http://127.0.0.1:1' });
+    expect(failed).toMatchObject({ code: 3, err: expect.stringContaining('Is Echelon running?') as unknown });
+  });
+
+  test('help is no failure', async () => {
+    const help = await run(['--help']);
+    expect(help.code).toBe(0);
+    expect(help.out).toMatch(/demo.*\n.*task/s);
+  });
+});
