@@ -81,9 +81,25 @@ describe('a hierarchy of four levels', () => {
     for (const { sessionId } of [top, upper, lower, leaf]) expect(await world.tryClaim(sessionId)).toBeNull();
   });
 
-  async function askIn(task: TestTask, claimed: Awaited<ReturnType<World['claim']>>): Promise<string> {
+  test('asks on for the sake of the same question, until that one is answered [R14]', async () => {
+    const top = await world.task();
+    const middle = await world.task({ parent: top, autopilot: true });
+    const leaf = await world.task({ parent: middle, autopilot: true });
+    const first = await askIn(leaf, await world.openTurn(leaf.sessionId), 'one');
+    const second = await askIn(middle, await world.claim(middle.sessionId), 'two');
+    accepted(await answer(world, { parent: top, child: middle, questionId: second }, world.agent(top)));
+    const third = await askIn(middle, await world.claim(middle.sessionId), 'three');
+    accepted(await answer(world, { parent: top, child: middle, questionId: third }, world.agent(top)));
+    const relaying = await world.claim(middle.sessionId);
+    accepted(await answer(world, { parent: middle, child: leaf, questionId: first }, world.agent(middle)));
+    const fourth = await askIn(middle, relaying, 'four');
+    const causes = await Promise.all([second, third, fourth].map((id) => readQuestion(world, id)));
+    expect(causes).toMatchObject([{ caused_by_question_id: first }, { caused_by_question_id: first }, { caused_by_question_id: null }]);
+  });
+
+  async function askIn(task: TestTask, claimed: Awaited<ReturnType<World['claim']>>, key = 'ask'): Promise<string> {
     const actor = world.agent(task, { turnId: claimed.turn.id });
-    const { question_id } = accepted(await world.services.questions.askParent(actor, ASK, `ask-${task.id}`));
+    const { question_id } = accepted(await world.services.questions.askParent(actor, ASK, key));
     await world.endTurn(claimed);
     return question_id;
   }
