@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { TurnRow } from '@echelon/persistence';
+import { listVoidLeases, PRESENCE_LOCK_CLASS, type TurnRow } from '@echelon/persistence';
 import { World, type TestTask } from '../../../test/support/world.js';
 import { claimTurn } from './claim.js';
 import { recoverLease } from './lease-recovery.js';
@@ -39,6 +39,26 @@ test('a lease whose process is gone is freed at once, long before its time, and 
   expect(await world.sessionRow(task.sessionId)).toMatchObject({ lease_owner: null, state: 'idle', runnable: true });
   expect(world.announced.filter((id) => id === task.sessionId)).toHaveLength(before + 1);
   expect((await world.claim(task.sessionId)).turn.id).toBe(turn.id);
+});
+
+test('a process of another database on the same server keeps no lease alive, whatever its number [K12]', async () => {
+  const elsewhere = await World.open();
+  const taken = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const holding = elsewhere.run(async (unit) => {
+    await unit.query('SELECT pg_advisory_xact_lock($1, $2)', [PRESENCE_LOCK_CLASS, GONE.presence]);
+    taken.resolve();
+    await over.promise;
+  });
+  await taken.promise;
+  const task = await world.task();
+  await world.prompt(task.sessionId);
+  await dieHolding(task, { afterBarrier: true });
+  expect((await listVoidLeases(world.database, 10)).map(({ id }) => id)).toContain(task.sessionId);
+  expect(await recoverLease(world.transactions, task.sessionId)).toBe(true);
+  over.resolve();
+  await holding;
+  await elsewhere.close();
 });
 
 test('a live lease is left alone [K3]', async () => {

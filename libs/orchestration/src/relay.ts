@@ -39,9 +39,9 @@ export class Relay implements CommitListener {
     this.#flushing ??= this.#flush().finally(() => (this.#flushing = null));
   }
 
-  /** Announces again what a crash left; returns how many rows it handed on. */
-  async sweep(): Promise<number> {
-    const left = await listLeftOutbox(this.database, LEFT_AFTER_MS, BATCH);
+  /** Announces again what a crash left, or may have left in the last moments; returns how many rows it handed on. */
+  async sweep(leftAfterMs = LEFT_AFTER_MS): Promise<number> {
+    const left = await listLeftOutbox(this.database, leftAfterMs, BATCH);
     if (left.length > 0) await this.#handOn(left);
     return left.length;
   }

@@ -39,6 +39,7 @@ export interface SweeperOptions {
 export class Sweeper {
   #timers: NodeJS.Timeout[] = [];
   #passes = new Set<Promise<void>>();
+  #begun = false;
 
   constructor(private readonly options: SweeperOptions) {}
 
@@ -47,7 +48,10 @@ export class Sweeper {
     this.#timers = [this.#every(presenceEveryMs, () => this.sweepLeases()), this.#every(restEveryMs, () => this.sweepRest())];
   }
 
-  /** Frees void leases; returns how many. */
+  /**
+   * Frees void leases; returns how many. A process that died left announcements too: after the first pass and after each that
+   * frees a lease they are taken at once, young ones included; announcing for a process that lives is harmless (K2).
+   */
   async sweepLeases(): Promise<number> {
     let freed = 0;
     for (const { id } of await listVoidLeases(this.options.database, BATCH)) {
@@ -55,6 +59,9 @@ export class Sweeper {
       freed++;
       this.options.log.info({ sessionId: id }, 'lease.recovered');
     }
+    const first = !this.#begun;
+    this.#begun = true;
+    if (freed > 0 || first) await this.options.relay.sweep(0);
     return freed;
   }
 

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { EventBus, Job, JobQueue } from '@echelon/messaging';
+import { World } from '../../../test/support/world.js';
+import { claimTurn } from './claim.js';
+import { Relay } from './relay.js';
+import { Sequencer } from './sequencer.js';
+import { Sweeper } from './sweeper.js';
+
+let world: World;
+beforeAll(async () => {
+  world = await World.open();
+});
+afterAll(() => world.close());
+
+/** A sweeper as a process has it that has just started; `jobs` is what it handed to the queue. */
+function startProcess(): { readonly sweeper: Sweeper; readonly jobs: Job[] } {
+  const jobs: Job[] = [];
+  const queue: Pick<JobQueue, 'enqueue'> = { enqueue: async (given) => void jobs.push(...given) };
+  const ignore = () => undefined;
+  const { database, transactions } = world;
+  const bus: EventBus = { publish: ignore, subscribe: async () => ignore, onReconnect: () => ignore, close: async () => undefined };
+  const sequencer = new Sequencer(database, bus, ignore);
+  const relay = new Relay(database, queue as JobQueue, ignore, ignore);
+  const log = { info: ignore, warn: ignore, error: ignore };
+  return { sweeper: new Sweeper({ database, transactions, relay, sequencer, log, elected: () => true }), jobs };
+}
+
+test('what a process committed and did not announce before it died is announced as soon as another notices [K12, K14]', async () => {
+  const [dead, silent, young] = [await world.task(), await world.task(), await world.task()];
+  const { sweeper, jobs } = startProcess();
+  await sweeper.sweepLeases();
+
+  await world.prompt(dead.sessionId);
+  await claimTurn(world.transactions, dead.sessionId, { owner: 'worker:gone', presence: '2000000001', leaseMs: 600_000 });
+  await world.prompt(silent.sessionId);
+  expect(await sweeper.sweepLeases()).toBe(1);
+  expect(jobs.map(({ sessionId }) => sessionId)).toEqual(expect.arrayContaining([dead.sessionId, silent.sessionId]));
+
+  await world.prompt(young.sessionId);
+  expect(await sweeper.sweepLeases()).toBe(0);
+  expect(jobs.map(({ sessionId }) => sessionId)).not.toContain(young.sessionId);
+
+  const restarted = startProcess();
+  await restarted.sweeper.sweepLeases();
+  expect(restarted.jobs.map(({ sessionId }) => sessionId)).toEqual([young.sessionId]);
+  expect(restarted.jobs[0]?.id).toMatch(/^o-/);
+});
