@@ -46,6 +46,14 @@ describe('the stop point', () => {
     expect(ofType(run.events, 'stop_hook_loop')).toHaveLength(7);
   });
 
+  test('a policy with a limited number of attempts goes on until they are spent [G8.43]', async () => {
+    let attempts = 3;
+    const todo = { name: 'todo', decide: () => Promise.resolve(attempts-- > 0 ? { continueWith: 'unfinished todos' } : null) };
+    const run = await play([says('1'), says('2'), says('3'), says('4')], { stopPolicies: [todo] });
+    expect(run.stop).toEqual({ reason: 'completed' });
+    expect(run.rounds).toBe(4);
+  });
+
   test('a continuation stays under the prompt id of its turn [G6.5]', async () => {
     const journal = new MemoryJournal();
     let left = 1;
@@ -73,6 +81,13 @@ describe('limits', () => {
     expect(second.stop).toEqual({ reason: 'turn_cap', cap: 1 });
     expect(second.lastResponse).toBeNull();
     expect(second.client.requests).toEqual([]);
+  });
+
+  test('tool rounds and continuations count towards the turn cap; what it forbids is not lost [G3.4]', async () => {
+    const hooks = { stop: () => Promise.resolve({ block: 'more' }) };
+    const run = await play([calls(call('c1', 'read')), says('x')], { limits: { turnCap: 2 }, hooks });
+    expect(run.stop).toEqual({ reason: 'turn_cap', cap: 2 });
+    expect(outline(run.unrecorded.messages)).toEqual(['user: more']);
   });
 
   test('a retry does not count towards the turn cap [G6.9]', async () => {

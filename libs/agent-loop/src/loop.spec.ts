@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { volatileJournal } from './journal-port.js';
 import { MemoryJournal } from './testing/memory-journal.js';
 import { outline, play } from './testing/run.js';
 import { call, calls, failure, finish, says, scriptedClient, text, thought, usage } from './testing/scripted-client.js';
@@ -165,6 +166,17 @@ describe('boundary input', () => {
       'user: two',
     ]);
     expect(outline(run.history).filter((line) => line === 'user: one')).toHaveLength(2);
+  });
+
+  test('a surface without a journal hands over its own input after a batch, and none at a call-free response [G2.7]', async () => {
+    const queue = ['typed meanwhile'];
+    const journal = volatileJournal(({ sendType }) => {
+      const taken = sendType === 'tool_result' ? queue.splice(0) : [];
+      return taken.map((said) => ({ role: 'user', parts: [{ type: 'text', text: said }] }));
+    });
+    const run = await play([calls(call('c1', 'read')), [{ type: 'do', run: () => queue.push('too late') }, ...says('done')]], { journal });
+    expect(outline(run.history)).toEqual(['user: go', 'assistant: read#c1', 'tool: #c1', 'user: typed meanwhile', 'assistant: done']);
+    expect(queue).toEqual(['too late']);
   });
 
   test('a Lead at a call-free response goes on instead of ending the turn [L2]', async () => {
