@@ -19,8 +19,8 @@ export interface Metrics {
   readonly eventStreams: Gauge;
 }
 
-/** Creates the instruments on a registry of their own. */
-export function createMetrics(): Metrics {
+/** Creates the instruments on a registry of their own; open questions are counted when somebody looks. */
+export function createMetrics(countOpenQuestions: () => Promise<number> = () => Promise.resolve(0)): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
@@ -32,7 +32,14 @@ export function createMetrics(): Metrics {
     registry,
     turns: counter('turns_total', 'Turns that ended, by outcome.', ['outcome']),
     queueWait: seconds('queue_wait', 'From a queue entry’s commit to its turn.', SHORT),
-    questionsOpen: gauge('question_open', 'Parent questions that are pending.'),
+    questionsOpen: new Gauge({
+      name: 'echelon_question_open',
+      help: 'Parent questions that are pending.',
+      registers,
+      async collect() {
+        this.set(await countOpenQuestions());
+      },
+    }),
     questionAnswer: seconds('question_answer', 'From a parent question to its answer.', LONG),
     recovery: seconds('recovery', 'From a worker’s death to its turn going on elsewhere.', SHORT),
     wakesLost: counter('wake_lost_total', 'Runnable sessions that only the sweep found; must stay 0.'),

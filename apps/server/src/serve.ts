@@ -2,35 +2,31 @@
 import type { Platform } from '@echelon/platform';
 import type { Health } from './health.js';
 import { createMetrics } from './metrics.js';
+import { observeEvents } from './observe-events.js';
 import { createServer, type Server } from './server.js';
 
 /** Creates the server of a platform; nothing listens yet. */
-export function createPlatformServer(platform: Platform): Promise<Server> {
-  const { services, catalogue, log, config } = platform;
+export async function createPlatformServer(platform: Platform): Promise<Server> {
+  const { services, catalogue, log, config, facts, bus } = platform;
+  const metrics = createMetrics(() => facts.countOpenQuestions());
+  await observeEvents(bus, metrics);
   return createServer({
     services,
     tools: catalogue,
     logger: log,
-    metrics: createMetrics(),
+    metrics,
     health: () => readHealth(platform),
     config: { allowedHosts: config.allowedHosts },
   });
 }
 
 /** The database must answer, and a worker in this process must have fetched recently. A queue that is down delays work, and loses none. */
-async function readHealth({ database, queue, worker }: Platform): Promise<Health> {
-  const [answers, queueHealth] = await Promise.all([canQuery(database), queue.health()]);
+async function readHealth({ facts, queue, worker }: Platform): Promise<Health> {
+  const [answers, queueHealth] = await Promise.all([facts.databaseAnswers(), queue.health()]);
   const checks = {
     database: { ok: answers },
     queue: { ok: true, ...(queueHealth.reachable ? {} : { detail: queueHealth.reason }) },
     ...(worker ? { worker: { ok: worker.fetchedRecently() || !queueHealth.reachable } } : {}),
   };
   return { ready: Object.values(checks).every((check) => check.ok), checks };
-}
-
-function canQuery(database: Platform['database']): Promise<boolean> {
-  return database.query('SELECT 1').then(
-    () => true,
-    () => false,
-  );
 }

@@ -11,6 +11,7 @@ export const EVENT_TYPES = [
   'turn.started',
   'turn.parked',
   'turn.finished',
+  'turn.recovered',
   'message.added',
   'message.updated',
   'queue.changed',
@@ -18,6 +19,7 @@ export const EVENT_TYPES = [
   'question.answered',
   'question.ended',
   'operator.notified',
+  'wake.lost',
 ] as const;
 export const EventType = z.enum(EVENT_TYPES);
 export type EventType = z.infer<typeof EventType>;

@@ -21,7 +21,10 @@ interface ClusterPlace {
 
 export const clusterFolder = (dataDir: string): string => path.join(dataDir, 'postgres');
 
-const passwordFile = (dataDir: string): string => path.join(dataDir, 'postgres-password');
+/** Secrets stand in one folder, which commands of agents do not see; others may pass through it, and read nothing in it. */
+const keysFolder = (dataDir: string): string => path.join(dataDir, 'keys');
+
+const passwordFile = (dataDir: string): string => path.join(keysFolder(dataDir), 'postgres-password');
 
 /** Opens the cluster in `dataDir`, or creates it; a creation that was cut short is started afresh. */
 export function openCluster(place: ClusterPlace): Cluster {
@@ -51,6 +54,7 @@ function initdbArguments(folder: string, pwfile: string, durable: boolean): stri
 
 function writePassword(dataDir: string, account: Account): void {
   const file = passwordFile(dataDir);
+  mkdirSync(keysFolder(dataDir), { recursive: true, mode: 0o711 });
   rmSync(file, { force: true });
   writeFileSync(file, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
   giveTo(account, file);

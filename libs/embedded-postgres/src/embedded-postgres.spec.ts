@@ -91,7 +91,7 @@ describe('a start', () => {
   test('keeps a generated password for the owner alone, and the server asks for it', async () => {
     plantCluster();
     const postgres = await start();
-    expect(statSync(path.join(dataDir, 'postgres-password')).mode & 0o777).toBe(0o600);
+    expect(statSync(path.join(dataDir, 'keys', 'postgres-password')).mode & 0o777).toBe(0o600);
     const guessed = new URL(postgres.url());
     guessed.password = 'postgres';
     await expect(query(guessed.href, 'select 1')).rejects.toThrow('password authentication failed');
@@ -127,7 +127,7 @@ describe('a refusal leaves the data folder as it was', () => {
 
   test('when its password is gone', async () => {
     plantCluster();
-    rmSync(path.join(dataDir, 'postgres-password'));
+    rmSync(path.join(dataDir, 'keys', 'postgres-password'));
     await expect(start()).rejects.toMatchObject({ code: 'password_missing' });
   });
 

@@ -81,7 +81,12 @@ async function accept(
     type: 'question.answered',
     taskId,
     sessionId: session.id,
-    data: { question_id: question.id, parent_task_id: parentTaskId, delivery_id: entry.id },
+    data: {
+      question_id: question.id,
+      parent_task_id: parentTaskId,
+      delivery_id: entry.id,
+      waited_ms: entry.created_at.getTime() - question.created_at.getTime(),
+    },
   });
   return result(question, (await opensNext(unit, session, entry.id)) ? 'sent' : 'queued', entry.id);
 }

@@ -1,16 +1,18 @@
 /** Freeing a void lease (K10, K12, K22): the turn stays open and runnable, or closes `interrupted` after the third takeover in vain. */
 import {
   backOff,
+  countOtherActiveSessions,
   countTakeover,
   findOpenTurn,
   findSession,
   isLeaseLive,
+  readSilence,
   releaseLease,
   type SessionRow,
   type TaskRow,
   type TurnRow,
 } from '@echelon/persistence';
-import { alertParent, closeTurn, lockForSettlement } from './ending.js';
+import { alertParent, closeTurn, lockForSettlement, moveTask } from './ending.js';
 import { refreshWork } from './session-queue.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -27,6 +29,13 @@ export async function recoverLease(transactions: Transactions, sessionId: string
     await releaseLease(unit, sessionId, 'idle');
     const turn = await findOpenTurn(unit, sessionId);
     if (turn) await judgeTurn(unit, locked, turn);
+    await unit.tell({
+      workspaceId: found.workspace_id,
+      type: 'turn.recovered',
+      taskId: found.task_id,
+      sessionId,
+      data: { turn_id: turn?.id ?? null, silent_ms: await readSilence(unit, found) },
+    });
     await refreshWork(unit, sessionId);
     return true;
   });
@@ -42,6 +51,7 @@ async function judgeTurn(
     const detail = `the turn's worker died ${takeovers} times without progress`;
     await closeTurn(unit, session, turn, { outcome: 'interrupted', detail });
     if (task.parent_id) await alertParent(unit, task, { turnId: turn.id, outcome: 'interrupted', detail });
+    if ((await countOtherActiveSessions(unit, task.id, session.id)) === 0) await moveTask(unit, task, 'rest');
     return;
   }
   const delay = BACKOFF_MS[takeovers] ?? 0;

@@ -11,6 +11,7 @@ import {
   listForgotten,
   listVoidLeases,
   lockSessions,
+  type SessionRow,
 } from '@echelon/persistence';
 import { expireQuestion } from './ending.js';
 import { recoverLease } from './lease-recovery.js';
@@ -72,8 +73,8 @@ export class Sweeper {
     await sequencer.stampAll();
     await resumeCascades(database, transactions);
     for (const { id } of await listExpiredQuestions(database, BATCH)) await expireQuestion(transactions, id);
-    for (const { id } of await listDue(database, BATCH)) await this.#refresh(id);
-    for (const { id } of await listForgotten(database, announceAfterMs, BATCH)) await this.#refresh(id);
+    for (const { id } of await listDue(database, BATCH)) await this.#refresh(id, { lost: false });
+    for (const { id } of await listForgotten(database, announceAfterMs, BATCH)) await this.#refresh(id, { lost: true });
   }
 
   async stop(): Promise<void> {
@@ -81,12 +82,14 @@ export class Sweeper {
     await Promise.allSettled([...this.#passes]);
   }
 
-  async #refresh(sessionId: string): Promise<void> {
+  /** `lost`: the session had work and an announcement that led to nothing; in fair weather that never happens. */
+  async #refresh(sessionId: string, { lost }: { readonly lost: boolean }): Promise<void> {
     await this.options.transactions.run(async (unit) => {
       const [session] = await lockSessions(unit, [sessionId]);
       if (!session) return;
       await countAnnouncement(unit, sessionId);
-      await refreshWork(unit, sessionId);
+      const next = await refreshWork(unit, sessionId);
+      if (lost && next.do !== 'nothing') await unit.tell(lostWake(session));
     });
   }
 
@@ -107,4 +110,8 @@ export class Sweeper {
       this.#passes.add(running);
     }, milliseconds);
   }
+}
+
+function lostWake(session: SessionRow) {
+  return { workspaceId: session.workspace_id, type: 'wake.lost', taskId: session.task_id, sessionId: session.id, data: {} } as const;
 }

@@ -64,9 +64,9 @@ describe('the journal', () => {
     await journal.sealResponse(responseWith('a', 'b'), ['a']);
     expect((await callsOf(claimed)).map(({ state }) => state)).toEqual(['intent', 'requested']);
     await journal.recordCalls({ results: [result('a')], intents: ['b'] });
-    await journal.recordCalls({ results: [result('b', 'B'), result('a', 'again')], intents: [] });
+    await journal.recordCalls({ results: [result('b', 'B'), result('a', 'shorter')], intents: [] });
     expect((await callsOf(claimed)).map(({ state, result: text }) => [state, text])).toEqual([
-      ['done', 'ok'],
+      ['done', 'shorter'],
       ['done', 'B'],
     ]);
     const results = await world.rows(`SELECT id FROM message WHERE turn_id = $1 AND type = 'tool_result'`, [claimed.turn.id]);

@@ -3,7 +3,7 @@
  *
  * J1  Every barrier is one transaction under the fence: after a takeover nothing is written (K4).
  * J2  Within a barrier: response, results, messages, then the request.
- * J3  A call's result is stored once; a second one for the same call changes nothing.
+ * J3  A call has one result; a later text for the same call replaces the first (the batch's budget shortened it).
  */
 import type {
   BarrierReply,
@@ -24,6 +24,7 @@ import {
   markIntents,
   newId,
   passFence,
+  replaceResult,
   sealModelRequest,
   settleToolCall,
 } from '@echelon/persistence';
@@ -100,9 +101,10 @@ export class TurnJournal implements Journal {
       text,
       isError: result.isError,
     });
-    if (!settled) return;
     const part = { type: 'tool_result', call_id: result.callId, name: result.name, text, is_error: result.isError } as const;
-    await this.#append(unit, 'tool_result', { role: 'tool', parts: [part] }, { status: result.status, ends_turn: result.endsTurn });
+    if (!settled) return replaceResult(unit, this.claimed.session.id, { callId: result.callId, text, content: serializeParts([part]) });
+    const metadata = { call_id: result.callId, status: result.status, ends_turn: result.endsTurn };
+    await this.#append(unit, 'tool_result', { role: 'tool', parts: [part] }, metadata);
   }
 
   async #append(unit: Unit, type: string, message: ModelMessage, metadata: object = {}): Promise<void> {

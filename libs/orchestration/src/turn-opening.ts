@@ -18,8 +18,17 @@ export async function openEntryTurn(unit: Unit, session: SessionRow, entryId: st
   });
   const about = { workspaceId: session.workspace_id, taskId: session.task_id, sessionId: session.id };
   await unit.tell({ ...about, type: 'queue.changed', data: { entry_id: entry.id, kind: entry.kind, state: 'delivered' } });
-  await unit.tell({ ...about, type: 'turn.started', data: { turn_id: turn.id, number: turn.number, kind: entry.kind } });
+  await unit.tell({
+    ...about,
+    type: 'turn.started',
+    data: { turn_id: turn.id, number: turn.number, kind: entry.kind, waited_ms: waitOf(entry) },
+  });
   return turn;
+}
+
+/** From the entry's commit to its turn, by the database's clock. */
+function waitOf({ created_at, settled_at }: QueueEntryRow): number {
+  return Math.max(0, (settled_at?.getTime() ?? created_at.getTime()) - created_at.getTime());
 }
 
 function openingMetadata(entry: QueueEntryRow): object {

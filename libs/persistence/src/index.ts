@@ -19,7 +19,7 @@ export type {
   WorkspaceRow,
 } from './rows.js';
 export { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
-export { isLeaseLive, openTurn, releaseLease, takeLease, type Lease, type LeaseHolder } from './sql/claim-session.js';
+export { isLeaseLive, openTurn, releaseLease, takeLease, type Lease, type LeaseHolder, readSilence } from './sql/claim-session.js';
 export { countOtherActiveSessions, findEntry, findSession, findTask, setWakeAt } from './sql/find-rows.js';
 export { insertEntry, type NewEntry } from './sql/insert-entry.js';
 export { insertEvent, type NewEvent } from './sql/insert-event.js';
@@ -33,6 +33,7 @@ export {
   markIntents,
   findToolList,
   passFence,
+  replaceResult,
   sealModelRequest,
   settleToolCall,
   storeCallProcess,
@@ -104,3 +105,4 @@ export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-del
 export { readQuestion, readQuestionChain, readQuestions, type QuestionFilter, type QuestionView } from './sql/read-questions.js';
 export { findTurn, requestStop, storeCompletionSignal } from './sql/stop-turn.js';
 export { listUnanswered, markNotified, markReminded } from './sql/follow-up.js';
+export { countOpenQuestions, databaseAnswers } from './sql/deployment-facts.js';

@@ -1,6 +1,6 @@
 /** This process's presence: the advisory lock that proves it alive, and the renewal of its leases (K12). */
 import { Worker } from 'node:worker_threads';
-import { RENEW_LEASES } from './sql/claim-session.js';
+import { LEASE_MS, RENEW_LEASES } from './sql/claim-session.js';
 import { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
 
 /** One lease as the last renewal found it. */
@@ -26,7 +26,7 @@ export interface PresenceTimes {
   readonly reconnectMs: number;
 }
 
-export const PRESENCE_TIMES: PresenceTimes = { leaseMs: 3_000, renewMs: 500, stallMs: 6_000, reconnectMs: 500 };
+export const PRESENCE_TIMES: PresenceTimes = { leaseMs: LEASE_MS, renewMs: 500, stallMs: 6_000, reconnectMs: 500 };
 
 const SWEEPER_LOCK = 7_270_737;
 const COUNT_MS = 100;

@@ -9,7 +9,7 @@ import {
   type JobQueue,
 } from '@echelon/messaging';
 import { createServices, type Logger, Relay, Sequencer, type Services, Transactions } from '@echelon/orchestration';
-import { createPool, Database } from '@echelon/persistence';
+import { countOpenQuestions, createPool, Database, databaseAnswers } from '@echelon/persistence';
 import { LoopRuntime } from '@echelon/runtimes';
 import { createToolCatalogue, type ToolCatalogue } from '@echelon/tools';
 import { Closing } from './closing.js';
@@ -29,7 +29,8 @@ export interface Platform {
   readonly config: Config;
   readonly log: Logger;
   readonly storage: Storage;
-  readonly database: Database;
+  /** What health checks and metrics ask. */
+  readonly facts: { databaseAnswers(): Promise<boolean>; countOpenQuestions(): Promise<number> };
   readonly services: Services;
   readonly catalogue: ToolCatalogue;
   readonly queue: JobQueue;
@@ -75,7 +76,8 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
           (it) => it.close(),
         )
       : null;
-    return { config, log, storage, database, services, catalogue, queue, bus, worker, close: () => closing.run() };
+    const facts = { databaseAnswers: () => databaseAnswers(database), countOpenQuestions: () => countOpenQuestions(database) };
+    return { config, log, storage, facts, services, catalogue, queue, bus, worker, close: () => closing.run() };
   } catch (error) {
     await closing.run();
     throw error;

@@ -37,7 +37,7 @@ This task runs on autopilot: no person is watching, and you cannot ask one. Proc
 
 const ASK_PARENT = `## Asking your parent
 
-Ask with ask_parent_question_kandev only when a wrong assumption would materially change the result and you cannot find the answer yourself. The question goes to the agent of your parent task. Asking is the last action of your turn: call it alone, after everything else, and end your turn. The answer opens your next turn. If your parent's question opened your turn and you cannot decide it either, ask upward in the same way.`;
+Ask with ask_parent_question_kandev only when a wrong assumption would materially change the result and you cannot find the answer yourself. The question goes to the agent of your parent task. Asking is the last action of your turn: call it alone, after everything else, and end your turn. The answer opens your next turn. If a child's question opened your turn and you cannot decide it either, ask upward in the same way.`;
 
 const NO_PARENT = `There is nobody above you to ask. Decide what has to be decided with best judgment, and state every material assumption in your result.`;
 

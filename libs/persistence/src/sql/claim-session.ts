@@ -3,6 +3,9 @@ import type { Tx } from '../database.js';
 import type { SessionRow, TurnRow } from '../rows.js';
 import { isPresent } from './presence-lock.js';
 
+/** How long a lease lasts without renewal. */
+export const LEASE_MS = 3_000;
+
 /** Who holds a session, and since which epoch. Every later write of the holder carries it. */
 export interface Lease {
   readonly sessionId: string;
@@ -67,4 +70,13 @@ export async function openTurn(
   );
   if (!row) throw new Error(`entry ${turn.entryId} was not queued`);
   return row;
+}
+
+/** Milliseconds since the lease was renewed last: how long nobody has run the session. */
+export async function readSilence(tx: Tx, lease: Pick<SessionRow, 'lease_until'>): Promise<number> {
+  const [row] = await tx.query<{ silent: number }>(
+    `SELECT greatest(0, extract(epoch FROM clock_timestamp() - $1::timestamptz) * 1000 + $2)::int AS silent`,
+    [lease.lease_until, LEASE_MS],
+  );
+  return row?.silent ?? 0;
 }

@@ -124,7 +124,7 @@ export interface CallResult {
   readonly isError: boolean;
 }
 
-/** Settles a call once; `false` when it was settled before. */
+/** Settles a call; `false` when it was settled before. */
 export async function settleToolCall(tx: Tx, sessionId: string, result: CallResult): Promise<boolean> {
   const rows = await tx.query<{ id: string }>(
     `UPDATE tool_call SET state = $3, result = $4, is_error = $5, settled_at = clock_timestamp()
@@ -163,11 +163,11 @@ export interface HistoryRow {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Everything of the session's main thread that a model may see, in order. */
+/** Everything of the session's main thread that a model may see, in order; partial text is for people only (§7). */
 export function listHistory(tx: Tx, sessionId: string): Promise<readonly HistoryRow[]> {
   return tx.query<HistoryRow>(
     `SELECT id, sequence, turn_id, type, role, content, metadata FROM message WHERE session_id = $1 AND thread_id IS NULL AND NOT hidden
-       AND type IN ('prompt', 'response', 'tool_result', 'continuation', 'lead') ORDER BY sequence`,
+       AND type IN ('prompt', 'response', 'tool_result', 'continuation', 'lead') AND coalesce(metadata->>'complete', 'true') = 'true' ORDER BY sequence`,
     [sessionId],
   );
 }
@@ -226,4 +226,17 @@ export async function listUnsettledProcesses(tx: Tx, turnId: string): Promise<re
     [turnId],
   );
   return rows.map(({ process }) => process);
+}
+
+/** Replaces what a settled call's result says: a batch over its budget shortens results that were stored before. */
+export async function replaceResult(
+  tx: Tx,
+  sessionId: string,
+  result: { readonly callId: string; readonly text: string; readonly content: string },
+): Promise<void> {
+  await tx.query(
+    `WITH shortened AS (UPDATE tool_call SET result = $3 WHERE session_id = $1 AND thread_id IS NULL AND call_id = $2)
+     UPDATE message SET content = $4 WHERE session_id = $1 AND thread_id IS NULL AND type = 'tool_result' AND metadata->>'call_id' = $2`,
+    [sessionId, result.callId, result.text, result.content],
+  );
 }
