@@ -20,6 +20,9 @@ interface PresenceOptions {
   readonly counter: SharedArrayBuffer;
 }
 
+/** A server that has much to do answers late; only a connection that was lost is given up quickly. */
+const FIRST_CONNECT_MS = 10_000;
+
 const options = workerData as PresenceOptions;
 const counter = new Int32Array(options.counter);
 let client: pg.Client | null = null;
@@ -28,12 +31,12 @@ let elected = false;
 let lastCount = -1;
 let lastMoved = Date.now();
 
-async function connect(): Promise<pg.Client> {
+async function connect(withinMs: number): Promise<pg.Client> {
   const fresh = new pg.Client({
     connectionString: options.url,
     application_name: 'echelon-presence',
     keepAlive: true,
-    connectionTimeoutMillis: options.reconnectMs,
+    connectionTimeoutMillis: withinMs,
   });
   fresh.on('error', () => {
     if (client === fresh) client = null;
@@ -42,8 +45,8 @@ async function connect(): Promise<pg.Client> {
   return fresh;
 }
 
-async function acquire(): Promise<void> {
-  client = await connect();
+async function acquire(withinMs: number): Promise<void> {
+  client = await connect(withinMs);
   if (presence === null) {
     const { rows } = await client.query<{ presence: string }>(`SELECT nextval('worker_presence') AS presence`);
     presence = rows[0]?.presence ?? null;
@@ -57,7 +60,7 @@ async function reacquire(): Promise<boolean> {
   elected = false;
   while (Date.now() < giveUpAt) {
     try {
-      await acquire();
+      await acquire(options.reconnectMs);
       return true;
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -111,7 +114,7 @@ parentPort?.on('message', () => {
 });
 
 try {
-  await acquire();
+  await acquire(FIRST_CONNECT_MS);
   parentPort?.postMessage({ type: 'present', presence });
   await beat();
 } catch (error) {
