@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, Instant } from './common.js';
 
 /** Durable domain events (`noun.past`); each is a row with a position (protocol.md K15). */
-export const EVENT_TYPES = [
+const EVENT_TYPES = [
   'task.created',
   'task.updated',
   'task.archived',

@@ -1,23 +1,21 @@
-export { Cursor, Id, Instant, PageQuery, pageOf, type Page } from './common.js';
+export { Cursor, Id, PageQuery, pageOf, type Page } from './common.js';
 export { ERRORS, Problem, type ErrorCode, type ErrorDefinition } from './errors.js';
-export { DurableEvent, EVENT_TYPES, EventType, LiveEvent } from './event.js';
+export { DurableEvent, EventType, LiveEvent } from './event.js';
 export {
   AnswerUserQuestion,
   AskQuestions,
   AskedParent,
   ParentQuestion,
-  QuestionInput,
   SendMessage,
   SentMessage,
   StoredQuestion,
   UserQuestion,
 } from './question.js';
-export { Message, QueueEntry, Session, SessionState, Turn, TurnStatus } from './session.js';
+export { Message, QueueEntry, Session, Turn } from './session.js';
 export {
   CreateTask,
   CreatedTask,
   ListTasks,
-  PendingAction,
   RelatedTasks,
   StoppedTask,
   Task,
@@ -26,15 +24,4 @@ export {
   UpdateTask,
   WorkspaceMode,
 } from './task.js';
-export {
-  AgentProfile,
-  Budgets,
-  CreateProfile,
-  CreateWorkspace,
-  IssueToken,
-  IssuedToken,
-  Runtime,
-  Token,
-  UpdateProfile,
-  Workspace,
-} from './workspace.js';
+export { AgentProfile, CreateProfile, CreateWorkspace, IssueToken, IssuedToken, Token, UpdateProfile, Workspace } from './workspace.js';

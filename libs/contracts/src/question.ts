@@ -4,7 +4,7 @@ import { Id, Instant } from './common.js';
 const Option = z.strictObject({ label: z.string().trim().min(1), description: z.string().trim().min(1).optional() });
 
 /** One question as an agent writes it (autopilot-contract.md §4). */
-export const QuestionInput = z.strictObject({
+const QuestionInput = z.strictObject({
   id: z.string().trim().min(1).max(64).optional().describe('Your own short id; q1, q2, … when left out.'),
   title: z.string().trim().min(1).max(12).optional().describe('At most 12 characters.'),
   prompt: z.string().trim().min(1).describe('The question itself, complete without your conversation.'),

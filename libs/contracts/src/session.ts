@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, Instant } from './common.js';
 import { PendingAction } from './task.js';
 
-export const SessionState = z.enum(['created', 'running', 'idle', 'waiting_for_input', 'parked', 'completed', 'failed', 'cancelled']);
+const SessionState = z.enum(['created', 'running', 'idle', 'waiting_for_input', 'parked', 'completed', 'failed', 'cancelled']);
 export const Session = z
   .object({
     id: Id,
@@ -23,7 +23,7 @@ export const Session = z
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof Session>;
 
-export const TurnStatus = z.enum([
+const TurnStatus = z.enum([
   'preparing',
   'running',
   'waiting_approval',

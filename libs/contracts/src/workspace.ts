@@ -6,8 +6,8 @@ export type Workspace = z.infer<typeof Workspace>;
 export const CreateWorkspace = z.strictObject({ name: z.string().trim().min(1).max(120) }).meta({ id: 'CreateWorkspace' });
 export type CreateWorkspace = z.infer<typeof CreateWorkspace>;
 
-export const Runtime = z.enum(['loop', 'external', 'passthrough']);
-export const Budgets = z
+const Runtime = z.enum(['loop', 'external', 'passthrough']);
+const Budgets = z
   .strictObject({
     max_rounds: z.int().positive().optional(),
     max_tool_launches: z.int().positive().optional(),

@@ -7,7 +7,7 @@ import { receivesTools, type RuntimeKind, type SessionKind } from './session.js'
 export type PromptProfile = 'normal' | 'autopilot_child' | 'autopilot_root' | 'configuration' | 'plain';
 
 /** What a session may do with our tools. A tool names the one capability that offers it. */
-export const CAPABILITIES = [
+const CAPABILITIES = [
   'task_tools',
   'step_completion',
   'user_question',

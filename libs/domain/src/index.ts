@@ -10,7 +10,6 @@ export {
 } from './admission.js';
 export { canonicalJson, canonicalText } from './canonical-text.js';
 export {
-  CAPABILITIES,
   EXTERNAL_CONTRACT,
   deriveContract,
   withoutTurnEnding,
@@ -21,7 +20,7 @@ export {
 } from './contract.js';
 export { decideCreation, type Creation, type CreationFacts, type CreationLimits } from './creation.js';
 export { DEFAULT_LIMITS, LIMITS, type LimitName, type Limits } from './limits.js';
-export { defineMachine, type Machine } from './machine.js';
+export { type Machine } from './machine.js';
 export {
   chooseTargetSession,
   decideArrival,
@@ -53,7 +52,7 @@ export {
   type EntryKind,
   type QueueEntryState,
 } from './queue-entry.js';
-export { REFUSAL_CODES, isRefusal, refuse, type Refusal, type RefusalCode } from './refusal.js';
+export { isRefusal, refuse, type Refusal, type RefusalCode } from './refusal.js';
 export {
   isDriven,
   receivesTools,
@@ -65,13 +64,4 @@ export {
 } from './session.js';
 export { settleTurn, type Settlement, type SettlementFacts } from './settlement.js';
 export { taskMachine, type TaskEvent, type TaskState } from './task.js';
-export {
-  PARK_EVENTS,
-  TURN_OUTCOMES,
-  endedBadly,
-  turnMachine,
-  type ParkReason,
-  type TurnEvent,
-  type TurnOutcome,
-  type TurnStatus,
-} from './turn.js';
+export { PARK_EVENTS, turnMachine, type ParkReason, type TurnEvent, type TurnOutcome, type TurnStatus } from './turn.js';

@@ -1,5 +1,5 @@
 /** Every way in which an expected request is refused. Meaning, HTTP status and MCP text of a code stand in one table of `contracts`. */
-export const REFUSAL_CODES = [
+const REFUSAL_CODES = [
   'NOT_FOUND',
   'INVALID_INPUT',
   'UNAUTHENTICATED',

@@ -32,7 +32,7 @@ export const PARK_EVENTS: Readonly<Record<ParkReason, TurnEvent>> = {
 };
 
 /** How a turn ended (agent-loop.md §3): the loop's stop reason, or `stopped`, or `interrupted`. */
-export const TURN_OUTCOMES = [
+const TURN_OUTCOMES = [
   'completed',
   'completed_empty',
   'tool_ended_turn',

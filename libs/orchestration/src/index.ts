@@ -9,13 +9,12 @@ export { SessionService, type ListMessages, type SessionContract } from './sessi
 export { TaskService, type ArchivedTask } from './task.service.js';
 export { type CommitListener, Transactions } from './unit-of-work.js';
 export type { AgentRuntime, TurnReport, TurnSignals } from './agent-runtime.js';
-export { type ClaimedTurn, claimTurn } from './claim.js';
+export type { ClaimedTurn } from './claim.js';
 export { liveTopic } from './event-topics.js';
 export type { Logger } from './logger.js';
 export { Relay } from './relay.js';
 export { Sequencer } from './sequencer.js';
 export { SessionRunner } from './session-runner.js';
-export { settle } from './settle.js';
 export { Sweeper } from './sweeper.js';
 export { TurnArtifacts } from './turn-artifacts.js';
 export { TurnJournal } from './turn-journal.js';

@@ -29,6 +29,7 @@ export interface Platform {
   readonly config: Config;
   readonly log: Logger;
   readonly storage: Storage;
+  readonly database: Database;
   /** What health checks and metrics ask. */
   readonly facts: { databaseAnswers(): Promise<boolean>; countOpenQuestions(): Promise<number> };
   readonly services: Services;
@@ -77,7 +78,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
         )
       : null;
     const facts = { databaseAnswers: () => databaseAnswers(database), countOpenQuestions: () => countOpenQuestions(database) };
-    return { config, log, storage, facts, services, catalogue, queue, bus, worker, close: () => closing.run() };
+    return { config, log, storage, database, facts, services, catalogue, queue, bus, worker, close: () => closing.run() };
   } catch (error) {
     await closing.run();
     throw error;
