@@ -32,7 +32,7 @@ export const INVARIANTS = {
     UNION SELECT e.id FROM queue_entry e JOIN turn t ON t.opening_entry_id = e.id WHERE e.turn_id IS DISTINCT FROM t.id`,
   'every tool call has exactly one result message': `
     WITH ${CALLS} SELECT c.session_id, c.call_id, count(r.call_id)::int AS results FROM calls c JOIN turn t ON t.id = c.turn_id AND t.status = 'finished'
-    LEFT JOIN results r USING (session_id, call_id) GROUP BY c.session_id, c.call_id HAVING count(r.call_id) <> 1`,
+    LEFT JOIN results r ON r.session_id = c.session_id AND r.call_id = c.call_id GROUP BY c.session_id, c.call_id HAVING count(r.call_id) <> 1`,
   'every result message answers a call': `
     WITH ${CALLS} SELECT r.session_id, r.call_id FROM results r LEFT JOIN calls c USING (session_id, call_id) WHERE c.call_id IS NULL`,
   'every tool call of a finished turn is settled': `
