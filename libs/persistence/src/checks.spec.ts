@@ -43,7 +43,7 @@ describe('the database itself', () => {
   const profileId = newId();
 
   beforeAll(async () => {
-    await database.query('INSERT INTO workspace (id, name) VALUES ($1, $1::text)', [workspaceId]);
+    await database.query('INSERT INTO workspace (id, name) VALUES ($1, $2)', [workspaceId, workspaceId]);
     await database.query(
       `INSERT INTO agent_profile (id, workspace_id, name, runtime, provider, model) VALUES ($1, $2, 'p', 'loop', 'scripted', 'm')`,
       [profileId, workspaceId],
@@ -53,7 +53,7 @@ describe('the database itself', () => {
   async function insertTask(parentId: string | null = null, workspace = workspaceId): Promise<string> {
     const id = newId();
     await database.query(
-      `INSERT INTO task (id, workspace_id, parent_id, title, prompt, state, profile_id, folder) VALUES ($1, $2, $3, 't', 'p', 'ready', $4, $1::text)`,
+      `INSERT INTO task (id, workspace_id, parent_id, title, prompt, state, profile_id, folder) VALUES ($1, $2, $3, 't', 'p', 'ready', $4, 'f')`,
       [id, workspace, parentId, profileId],
     );
     return id;
@@ -84,7 +84,7 @@ describe('the database itself', () => {
 
   test('refuses a parent of another workspace', async () => {
     const other = newId();
-    await database.query('INSERT INTO workspace (id, name) VALUES ($1, $1::text)', [other]);
+    await database.query('INSERT INTO workspace (id, name) VALUES ($1, $2)', [other, other]);
     const stranger = newId();
     await database.query(
       `INSERT INTO agent_profile (id, workspace_id, name, runtime, provider, model) VALUES ($1, $2, 'p', 'loop', 'scripted', 'm')`,
