@@ -4,10 +4,13 @@
  * D1  Every statement of a transaction goes through its `Tx`, never through the pool (K4).
  * D2  A serialization failure, a deadlock or `ChangedMeanwhile` runs the whole transaction again, at most `ATTEMPTS` times (K11).
  * D3  Ordinary reads may use Prisma; it shares the pool and never takes part in a `Tx`.
+ * D4  Statements of a transaction run in the order in which they were given, and travel together as far as nobody awaits one in between.
  */
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.js';
+import { isStalePlan, prepare } from './prepared-statement.js';
+import { Transaction } from './transaction.js';
 
 const ATTEMPTS = 5;
 const RETRYABLE = new Set(['40001', '40P01']);
@@ -28,6 +31,12 @@ export interface Tx {
   query<Row extends object>(text: string, values?: Values): Promise<readonly Row[]>;
 }
 
+/** A transaction that is open. */
+export interface OpenTx extends Tx {
+  /** Gives a statement whose answer nobody needs; if it fails, so does the commit. */
+  send(text: string, values?: Values): void;
+}
+
 export class Database implements Tx {
   readonly prisma: PrismaClient;
 
@@ -37,32 +46,39 @@ export class Database implements Tx {
 
   /** One statement, outside any transaction. */
   async query<Row extends object>(text: string, values: Values = []): Promise<readonly Row[]> {
-    const result = await this.pool.query<Row>(text, [...values]);
-    return result.rows;
-  }
-
-  /** Runs `work` in one READ COMMITTED transaction; throws what `work` throws, after a rollback. */
-  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
+    for (;;) {
       try {
-        return await this.attempt(work);
+        return (await this.pool.query<Row>(prepare(text, values))).rows;
       } catch (error) {
-        if (attempt >= ATTEMPTS || !isRetryable(error)) throw error;
+        // The pool drops the connection of a statement that failed.
+        if (!isStalePlan(error)) throw error;
       }
     }
   }
 
-  private async attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  /** Runs `work` in one READ COMMITTED transaction; throws what `work` throws, after a rollback. */
+  async transaction<T>(work: (tx: OpenTx) => Promise<T>): Promise<T> {
+    let attempt = 1;
+    for (;;) {
+      try {
+        return await this.attempt(work);
+      } catch (error) {
+        if (isStalePlan(error)) continue;
+        if (!isRetryable(error) || ++attempt > ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  private async attempt<T>(work: (tx: OpenTx) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
     try {
-      await client.query('BEGIN');
-      const value = await work({
-        query: async <Row extends object>(text: string, values: Values = []) => (await client.query<Row>(text, [...values])).rows,
-      });
-      await client.query('COMMIT');
+      const tx = new Transaction(client);
+      const value = await work(tx);
+      await tx.commit();
       return value;
     } catch (error) {
+      if (isStalePlan(error)) broken = error;
       await client.query('ROLLBACK').catch((rollbackError: Error) => (broken = rollbackError));
       throw error;
     } finally {

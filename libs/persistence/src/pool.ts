@@ -14,8 +14,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /**
  * Opens a pool on the database at `url`; the caller ends it.
  *
- * Sessions speak UTC (K19). A connection that the server closes while idle leaves the pool, and the next query opens
- * another; a query fails within 5 s when the server cannot be reached.
+ * Sessions speak UTC (K19). Queries of one connection do not wait for each other's answers. A connection that the server closes
+ * while idle leaves the pool, and the next query opens another; a query fails within 5 s when the server cannot be reached.
  */
 export function createPool(url: string, { max, applicationName = 'echelon', statementTimeoutMs }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -25,6 +25,7 @@ export function createPool(url: string, { max, applicationName = 'echelon', stat
     options: '-c TimeZone=UTC',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    pipeline: true,
     ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
   });
   pool.on('error', dropIdleConnection);

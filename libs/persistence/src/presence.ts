@@ -12,7 +12,7 @@ export interface RenewedLease {
 }
 
 export interface PresenceListener {
-  /** All leases of this process that the database still knows; a lease that is absent is lost. */
+  /** The leases that were renewed; one that is absent was being written, or is not this process's any more. */
   renewed(leases: readonly RenewedLease[]): void;
   /** The presence is gone: every lease of this process is void. */
   lost(): void;

@@ -50,10 +50,14 @@ export async function releaseLease(tx: Tx, sessionId: string, state: SessionRow[
   );
 }
 
-/** Extends the leases of one process ($1: presence, $2: ms) and brings back which of their turns are to stop (K12). Run by the presence thread. */
+/**
+ * Extends the leases of one process ($1: presence, $2: ms) and brings back which of their turns are to stop (K12). Run by the presence
+ * thread. A row that somebody writes is left for the next renewal: waiting for it would keep all the others locked meanwhile.
+ */
 export const RENEW_LEASES = `
-UPDATE session s SET lease_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE lease_presence = $1 AND lease_owner IS NOT NULL
-RETURNING id AS session_id, lease_epoch AS epoch,
+WITH held AS (SELECT id FROM session WHERE lease_presence = $1 AND lease_owner IS NOT NULL FOR NO KEY UPDATE SKIP LOCKED)
+UPDATE session s SET lease_until = clock_timestamp() + $2 * interval '1 millisecond' FROM held WHERE s.id = held.id
+RETURNING s.id AS session_id, s.lease_epoch AS epoch,
   EXISTS (SELECT 1 FROM turn t WHERE t.session_id = s.id AND t.status <> 'finished' AND t.stop_requested_at IS NOT NULL) AS stop`;
 
 /** Opens the turn of an entry: the entry is delivered, the turn has the session's next number. */

@@ -1,0 +1,50 @@
+import type { ClientBase } from 'pg';
+import type { OpenTx, Values } from './database.js';
+import { prepare } from './prepared-statement.js';
+
+/** One transaction on one connection; it begins with its first statement. */
+export class Transaction implements OpenTx {
+  readonly #sent: Promise<unknown>[] = [];
+
+  constructor(private readonly client: ClientBase) {
+    this.#keep(client.query('BEGIN'));
+  }
+
+  async query<Row extends object>(text: string, values: Values = []): Promise<readonly Row[]> {
+    const answered = this.client.query<Row>(prepare(text, values));
+    this.#keep(answered);
+    try {
+      return (await answered).rows;
+    } catch {
+      throw await this.#firstFailure();
+    }
+  }
+
+  send(text: string, values: Values = []): void {
+    this.#keep(this.client.query(prepare(text, values)));
+  }
+
+  /** Rejects with the first failure of any statement; then nothing was committed. */
+  async commit(): Promise<void> {
+    this.#keep(this.client.query('COMMIT'));
+    await Promise.all(this.#sent);
+  }
+
+  /** Whoever awaits a statement hears of its failure, or the commit does. */
+  #keep(answered: Promise<unknown>): void {
+    answered.catch(() => undefined);
+    this.#sent.push(answered);
+  }
+
+  /** What fails after it only says that the transaction is aborted. */
+  async #firstFailure(): Promise<unknown> {
+    for (const answered of this.#sent) {
+      const failure = await answered.then(
+        () => null,
+        (error: Error) => error,
+      );
+      if (failure) return failure;
+    }
+    return null;
+  }
+}
