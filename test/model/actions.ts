@@ -14,13 +14,13 @@ export const currentTurn = (core: Core, name: SessionName): Turn | undefined => 
 const isGated = (core: Core, name: SessionName): boolean => name === 'child' && core.question?.status === 'pending';
 
 /** K6: while a question is pending only its answer is admissible. */
-export function findAdmissible(core: Core, rules: Rules, name: SessionName): Entry | undefined {
+function findAdmissible(core: Core, rules: Rules, name: SessionName): Entry | undefined {
   const isAdmissible = (entry: Entry) => !isGated(core, name) || entry.kind === 'answer' || rules.has('no-gate');
   return core.sessions[name].queue.find((entry) => entry.turn === null && isAdmissible(entry));
 }
 
 /** K13: a parked turn goes on when all its waits are decided. */
-export function isResumable(turn: Turn, rules: Rules): boolean {
+function isResumable(turn: Turn, rules: Rules): boolean {
   const isDecided = (wait: string) => wait === 'decided';
   return !turn.isParked || (rules.has('resume-on-first-decision') ? turn.waits.some(isDecided) : turn.waits.every(isDecided));
 }
@@ -37,7 +37,7 @@ export function enqueue(core: Core, rules: Rules, name: SessionName, kind: Entry
   announceIfFree(core, rules, name);
 }
 
-export function announceIfFree(core: Core, rules: Rules, name: SessionName): void {
+function announceIfFree(core: Core, rules: Rules, name: SessionName): void {
   if (core.sessions[name].lease === null && !rules.has('no-outbox')) core.outbox.push(name);
 }
 

@@ -7,16 +7,8 @@ import { receivesTools, type RuntimeKind, type SessionKind } from './session.js'
 export type PromptProfile = 'normal' | 'autopilot_child' | 'autopilot_root' | 'configuration' | 'plain';
 
 /** What a session may do with our tools. A tool names the one capability that offers it. */
-const CAPABILITIES = [
-  'task_tools',
-  'step_completion',
-  'user_question',
-  'parent_question',
-  'workspace',
-  'configuration',
-  'external',
-] as const;
-export type Capability = (typeof CAPABILITIES)[number];
+export type Capability =
+  'task_tools' | 'step_completion' | 'user_question' | 'parent_question' | 'workspace' | 'configuration' | 'external';
 
 export interface Contract {
   readonly promptProfile: PromptProfile;

@@ -32,26 +32,24 @@ export const PARK_EVENTS: Readonly<Record<ParkReason, TurnEvent>> = {
 };
 
 /** How a turn ended (agent-loop.md §3): the loop's stop reason, or `stopped`, or `interrupted`. */
-const TURN_OUTCOMES = [
-  'completed',
-  'completed_empty',
-  'tool_ended_turn',
-  'surface_ended',
-  'stopped',
-  'cancelled',
-  'interrupted',
-  'loop_detected',
-  'duplicate_provider_call',
-  'turn_cap',
-  'token_limit',
-  'prompt_blocked',
-  'output_limit',
-  'content_filtered',
-  'tool_format',
-  'budget_exhausted',
-  'error',
-] as const;
-export type TurnOutcome = (typeof TURN_OUTCOMES)[number];
+export type TurnOutcome =
+  | 'completed'
+  | 'completed_empty'
+  | 'tool_ended_turn'
+  | 'surface_ended'
+  | 'stopped'
+  | 'cancelled'
+  | 'interrupted'
+  | 'loop_detected'
+  | 'duplicate_provider_call'
+  | 'turn_cap'
+  | 'token_limit'
+  | 'prompt_blocked'
+  | 'output_limit'
+  | 'content_filtered'
+  | 'tool_format'
+  | 'budget_exhausted'
+  | 'error';
 
 const WELL_ENDED: ReadonlySet<TurnOutcome> = new Set([
   'completed',

@@ -109,7 +109,7 @@ describe('the scripted model', () => {
     const response = await post('/chat/completions', { ...BODIES['/chat/completions'], stream: true });
     const received: Uint8Array[] = [];
     const read = async () => {
-      for await (const chunk of response.body ?? []) received.push(chunk);
+      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) received.push(chunk);
     };
     await expect(read()).rejects.toThrow();
     expect(Buffer.concat(received)).toHaveLength(25);
