@@ -119,4 +119,12 @@ describe('migrate', () => {
     await (await connect()).query('update _prisma_migrations set finished_at = null');
     await expect(migrate(database.url, directory)).rejects.toMatchObject({ code: 'migration_unfinished' });
   });
+
+  test('a server that nobody answers at is named in one sentence, without the password', async () => {
+    const failure = migrate('postgresql://someone:secret-word@localhost:1/echelon', directory);
+    await expect(failure).rejects.toMatchObject({
+      code: 'database_unreachable',
+      message: expect.stringMatching(/^The database lets nobody in \(connect ECONNREFUSED [^)]+\): (?!.*secret-word).*DATABASE_URL/),
+    });
+  });
 });

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 
-export type MigrationErrorCode = 'database_newer' | 'migration_changed' | 'migration_failed' | 'migration_unfinished';
+export type MigrationErrorCode =
+  'database_newer' | 'database_unreachable' | 'migration_changed' | 'migration_failed' | 'migration_unfinished';
 
 /** The database cannot be brought to this program's schema; `message` is one sentence that says what to do. */
 export class MigrationError extends Error {
@@ -44,7 +45,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  */
 export async function migrate(url: string, directory: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, application_name: 'echelon-migrate', options: '-c TimeZone=UTC' });
-  await client.connect();
+  await connect(client);
   try {
     await takeTurns(client);
     const known = readMigrations(directory);
@@ -53,6 +54,17 @@ export async function migrate(url: string, directory: string): Promise<string[]>
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
+  }
+}
+
+/** A refused connection to a name with two addresses is an error without a message, around one for each. */
+async function connect(client: pg.Client): Promise<void> {
+  try {
+    await client.connect();
+  } catch (cause) {
+    const { message } = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error);
+    const advice = 'see that it runs, and that DATABASE_URL names it with a user and a password that it knows.';
+    throw new MigrationError('database_unreachable', `The database lets nobody in (${message}): ${advice}`, { cause });
   }
 }
 
