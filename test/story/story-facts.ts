@@ -23,22 +23,27 @@ const ENTRIES: readonly EntryFact[] = [
 
 /** Two tasks that completed, one question that was answered once, five entries with one turn each, and no offended invariant. */
 export async function expectWholeStory(world: StoryWorld, root: Task): Promise<void> {
-  expect(await world.rows('SELECT title, state, result FROM task ORDER BY depth')).toEqual([
+  expect(await world.rows('SELECT title, state, result FROM task WHERE id = $1 OR parent_id = $1 ORDER BY depth', [root.id])).toEqual([
     { title: 'The parent', state: 'completed', result: PARENT_RESULT },
     { title: 'The greeting', state: 'completed', result: CHILD_RESULT },
   ]);
   expect(await world.rows(`SELECT metadata->>'status' AS status FROM message WHERE type = 'parent_question'`)).toEqual([
     { status: 'answered' },
   ]);
-  expect(await readEntries(world)).toEqual(ENTRIES);
-  expect(await world.one('SELECT count(*)::int AS turns FROM turn')).toEqual({ turns: ENTRIES.length });
+  expect(await readEntries(world, root)).toEqual(ENTRIES);
+  const turns =
+    'SELECT t.id FROM turn t JOIN session s ON s.id = t.session_id JOIN task ON task.id = s.task_id WHERE $1 IN (task.id, task.parent_id)';
+  expect(await world.rows(turns, [root.id])).toHaveLength(ENTRIES.length);
   expect(world.readFile(root)).toBe(GREETING);
   expect(await findViolations(world.database)).toEqual({});
 }
 
-/** Every queue entry with the number of turns that it opened. */
-export function readEntries(world: StoryWorld): Promise<readonly EntryFact[]> {
-  return world.rows<EntryFact>(`
-    SELECT t.title AS task, e.kind, e.state, (SELECT count(*)::int FROM turn WHERE opening_entry_id = e.id) AS turns
-    FROM queue_entry e JOIN session s ON s.id = e.session_id JOIN task t ON t.id = s.task_id ORDER BY t.title, e.kind`);
+/** Every queue entry of the two tasks, with the number of turns that it opened. */
+export function readEntries(world: StoryWorld, root: Task): Promise<readonly EntryFact[]> {
+  return world.rows<EntryFact>(
+    `SELECT t.title AS task, e.kind, e.state, (SELECT count(*)::int FROM turn WHERE opening_entry_id = e.id) AS turns
+     FROM queue_entry e JOIN session s ON s.id = e.session_id JOIN task t ON t.id = s.task_id
+     WHERE $1 IN (t.id, t.parent_id) ORDER BY t.title, e.kind`,
+    [root.id],
+  );
 }
