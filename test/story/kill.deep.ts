@@ -129,7 +129,7 @@ describe('a process that dies', () => {
     await survive(when, 'completionSignalled');
   });
 
-  test.each(WHEN)('%s the commit of the settlement that completes the child tells the parent once [K5, K20]', async (when) => {
+  test.each(WHEN)('%s the commit of the settlement that completes the child tells the parent once [K5, K20, M15]', async (when) => {
     await survive(when, 'childCompleted');
   });
 
@@ -141,7 +141,7 @@ describe('a process that dies', () => {
     await survive(when, 'parentCompleted');
   });
 
-  test('after every one of these commits comes to the same end [K1, K5, K10, K12]', async () => {
+  test('after every one of these commits comes to the same end, and offends no invariant [K1, K5, K10, K12, I1, I2, I3, I5, I6]', async () => {
     world = await StoryWorld.open(storyScript());
     const [first, ...others] = Object.values(MOMENTS).map((statement): KillPoint => ({ when: 'after', statement }));
     const node = await world.startNode(first);

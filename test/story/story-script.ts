@@ -72,7 +72,7 @@ function complete(): ScriptedResponse {
   return call('step_complete_kandev', { summary: CHILD_RESULT });
 }
 
-export function call(name: string, args: Readonly<Record<string, unknown>>): ScriptedResponse {
+function call(name: string, args: Readonly<Record<string, unknown>>): ScriptedResponse {
   return { toolCalls: [{ name, arguments: args }] };
 }
 

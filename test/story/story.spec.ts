@@ -5,7 +5,7 @@ import type { Task } from '@echelon/contracts';
 import { waitFor } from '@echelon/testkit';
 import { findViolations } from '../support/invariants.js';
 import { type CallResult, CLIENTS, connectModern, connectOld, type McpClient } from '../support/mcp-clients.js';
-import { CHILD_PROMPT, CHILD_RESULT, GREETING, storyScript } from './story-script.js';
+import { CHILD_PROMPT, CHILD_RESULT, GREETING, STEPS, storyScript } from './story-script.js';
 import { MODELS, type Node, StoryWorld } from './story-world.js';
 
 let world: StoryWorld;
@@ -14,8 +14,13 @@ let api: ApiClient;
 let place: { readonly workspace_id: string; readonly external: string; readonly loop: string };
 const open: McpClient[] = [];
 
+/** Asks, and wants to go on in the same response. */
+const ask: typeof STEPS.ask = (request) => ({
+  toolCalls: [STEPS.ask(request), STEPS.write(request)].flatMap(({ toolCalls = [] }) => toolCalls),
+});
+
 beforeAll(async () => {
-  world = await StoryWorld.open(storyScript());
+  world = await StoryWorld.open(storyScript({ ask }));
   node = await world.startNode();
   api = node.api;
   const { id: workspace_id } = await api.workspaces.create({ name: 'story' });
@@ -91,6 +96,13 @@ function readDeliveries(questionId: string): Promise<readonly object[]> {
   return world.rows(`SELECT kind, state FROM queue_entry WHERE question_id = $1 ORDER BY kind`, [questionId]);
 }
 
+/** What became of the child's attempts to write its file. */
+function readWrites(child: Delegated): Promise<readonly object[]> {
+  return world.rows(`SELECT state, result FROM tool_call WHERE session_id = $1 AND name = 'write_file' ORDER BY created_at`, [
+    child.primary_session_id,
+  ]);
+}
+
 test('the tokens of a normal task, an autopilot child and an autopilot root offer three different tool lists [D1]', async () => {
   const parent = await createExternal();
   const quiet = { prompt: 'Wait.', autopilot: true, profile_id: place.loop, start_agent: false };
@@ -105,7 +117,7 @@ test('the tokens of a normal task, an autopilot child and an autopilot root offe
 });
 
 describe.each(CLIENTS)('with %s', (_title, _version, connect) => {
-  test('a delegated agent asks, waits, is answered once, and comes to its end [A1, R1, R2, V1]', async () => {
+  test('a delegated agent asks, waits, is answered once, and comes to its end [A1, A15, R1, R2, V1]', async () => {
     const parent = await createExternal();
     const client = await actAs(parent, connect);
     const child = await delegate(client);
@@ -114,6 +126,7 @@ describe.each(CLIENTS)('with %s', (_title, _version, connect) => {
     expect(question.questions).toMatchObject([{ prompt: 'Which language?' }]);
     expect(await api.tasks.get(child.id)).toMatchObject({ parent_id: parent.id, autopilot: true, pending_action: 'clarification' });
     expect(await readDeliveries(question.id)).toEqual([{ kind: 'question', state: 'queued' }]);
+    expect(await readWrites(child)).toEqual([{ state: 'not_executed', result: expect.stringMatching('earlier call .* ends the turn') }]);
 
     const answered = await client.call('message_task_kandev', { ...replyTo(child, question), prompt: 'German.' });
     expect(answered).toMatchObject({ isError: false, structured: { ...replyTo(child, question), status: 'sent' } });
@@ -131,6 +144,7 @@ describe.each(CLIENTS)('with %s', (_title, _version, connect) => {
       { kind: 'question', state: 'cancelled' },
     ]);
     expect(await world.rows('SELECT outcome FROM turn WHERE session_id = $1 ORDER BY number', [child.primary_session_id])).toHaveLength(2);
+    expect(await readWrites(child)).toMatchObject([{ state: 'not_executed' }, { state: 'done' }]);
     expect(world.readFile(parent)).toBe(GREETING);
     expect(await findViolations(world.database)).toEqual({});
   });

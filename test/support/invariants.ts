@@ -15,7 +15,7 @@ results AS (SELECT m.session_id, part->>'call_id' AS call_id FROM message m, jso
   WHERE m.type = 'tool_result' AND part->>'type' = 'tool_result')`;
 
 /** The invariants by name, in the order of the contract. */
-export const INVARIANTS = {
+const INVARIANTS = {
   'at most one pending question per session': `SELECT session_id FROM message WHERE ${PENDING} GROUP BY session_id HAVING count(*) > 1`,
   'at most one unfinished turn per session': `SELECT session_id FROM turn WHERE status <> 'finished' GROUP BY session_id HAVING count(*) > 1`,
   'exactly one primary session per task': `
@@ -66,7 +66,7 @@ export const INVARIANTS = {
     GROUP BY p.id HAVING p.open_children <> count(c.id)`,
 } as const satisfies Readonly<Record<string, string>>;
 
-export type Invariant = keyof typeof INVARIANTS;
+type Invariant = keyof typeof INVARIANTS;
 
 /** Offending rows by the invariant that they offend; empty when all hold. */
 export async function findViolations(database: Pick<Tx, 'query'>): Promise<Partial<Record<Invariant, readonly object[]>>> {
