@@ -18,7 +18,7 @@ import {
   insertPrimarySession,
   insertTask,
   newId,
-  type Tx,
+  type OpenTx,
   type QueueEntryRow,
   type SessionRow,
   type TaskRow,
@@ -242,13 +242,20 @@ class FailingDatabase {
     private readonly statement: number,
   ) {}
 
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  transaction<T>(work: (tx: OpenTx) => Promise<T>): Promise<T> {
     let seen = 0;
+    const count = () => {
+      if (++seen === this.statement) throw new InjectedFailure();
+    };
     return this.database.transaction((tx) =>
       work({
         query: (text, values) => {
-          if (++seen === this.statement) throw new InjectedFailure();
+          count();
           return tx.query(text, values);
+        },
+        send: (text, values) => {
+          count();
+          tx.send(text, values);
         },
       }),
     );

@@ -5,13 +5,11 @@
 import { nextWork } from '@echelon/domain';
 import {
   beginTurn,
-  findOpenTurn,
-  findSession,
+  findAdmission,
   type Lease,
   type LeaseHolder,
-  loadAdmission,
   lockSessions,
-  lockTasks,
+  lockTaskOf,
   type SessionRow,
   setRunnable,
   takeLease,
@@ -33,20 +31,23 @@ export interface ClaimedTurn {
 /** Claims the session and its next work; `null` when it is held or has none. */
 export async function claimTurn(transactions: Transactions, sessionId: string, holder: LeaseHolder): Promise<ClaimedTurn | null> {
   return transactions.run(async (unit) => {
-    const located = await findSession(unit, sessionId);
-    if (!located) return null;
-    const [task] = await lockTasks(unit, [located.task_id]);
-    const [session] = await lockSessions(unit, [sessionId]);
-    if (!task || !session || session.lease_owner !== null) return null;
-    const next = nextWork(await loadAdmission(unit, sessionId));
+    const [[task], [session], facts] = await Promise.all([
+      lockTaskOf(unit, sessionId),
+      lockSessions(unit, [sessionId]),
+      findAdmission(unit, sessionId),
+    ]);
+    if (!task || !session || !facts || session.lease_owner !== null) return null;
+    const next = nextWork(facts);
     if (next.do === 'nothing') {
       await setRunnable(unit, sessionId, false);
       return null;
     }
-    const lease = await takeLease(unit, sessionId, holder);
-    const opened = next.do === 'open' ? await openEntryTurn(unit, session, next.entryId) : await findOpenTurn(unit, sessionId);
-    if (!opened) throw new Error(`session ${sessionId} has no turn to resume`);
-    return { lease, task: await startTask(unit, task), session, turn: await beginTurn(unit, opened.id) };
+    const [lease, turn, started] = await Promise.all([
+      takeLease(unit, sessionId, holder),
+      next.do === 'open' ? openEntryTurn(unit, session, next.entryId) : beginTurn(unit, next.turnId),
+      startTask(unit, task),
+    ]);
+    return { lease, task: started, session, turn };
   });
 }
 

@@ -1,23 +1,27 @@
 /**
  * Hands committed announcements on: to this process if it has a free slot, else to the queue (K1, K2, K14).
  *
- * R1  No request waits for the relay, and a failure here loses nothing: the outbox row stays for the sweep.
- * R2  A row is deleted only when its session was claimed here or the queue took its job.
+ * R1  No request waits for the relay, and no announcement for another's claim; a failure here loses nothing: the outbox row stays for
+ *     the sweep.
+ * R2  A row is deleted only when its session was claimed here or the queue took its job; then it is in nobody's way, and not urgent.
  */
 import type { JobQueue } from '@echelon/messaging';
 import { type Database, deleteOutbox, listLeftOutbox, type OutboxRow } from '@echelon/persistence';
+import { Batches } from './batches.js';
 import type { CommitListener } from './unit-of-work.js';
 
 /** How long a row may wait for the process that wrote it before the sweep takes it. */
 const LEFT_AFTER_MS = 2_000;
 const BATCH = 200;
+const DELETE_WITHIN_MS = 20;
 
 /** Tries K3's claim directly after a commit; `false` when there is no free slot. */
 export type DirectClaim = (sessionId: string) => Promise<boolean>;
 
 export class Relay implements CommitListener {
-  readonly #pending: OutboxRow[] = [];
-  #flushing: Promise<void> | null = null;
+  readonly #handing = new Set<Promise<void>>();
+  readonly #jobs: Batches<OutboxRow>;
+  readonly #deletions: Batches<string>;
   #direct: DirectClaim | null = null;
 
   constructor(
@@ -25,7 +29,10 @@ export class Relay implements CommitListener {
     private readonly queue: JobQueue,
     private readonly nudgeSequencer: () => void,
     private readonly onError: (error: unknown) => void,
-  ) {}
+  ) {
+    this.#jobs = new Batches({ most: BATCH, gatherMs: 0 }, (rows) => this.#enqueue(rows), onError);
+    this.#deletions = new Batches({ most: BATCH, gatherMs: DELETE_WITHIN_MS }, (ids) => deleteOutbox(this.database, ids), onError);
+  }
 
   /** A worker of this process offers its free slots. */
   offerDirectClaims(claim: DirectClaim | null): void {
@@ -34,39 +41,34 @@ export class Relay implements CommitListener {
 
   committed({ wakes, told }: Parameters<CommitListener['committed']>[0]): void {
     if (told) this.nudgeSequencer();
-    if (wakes.length === 0) return;
-    this.#pending.push(...wakes);
-    this.#flushing ??= this.#flush().finally(() => (this.#flushing = null));
+    for (const wake of wakes) void this.#handOn(wake);
   }
 
   /** Announces again what a crash left, or may have left in the last moments; returns how many rows it handed on. */
   async sweep(leftAfterMs = LEFT_AFTER_MS): Promise<number> {
     const left = await listLeftOutbox(this.database, leftAfterMs, BATCH);
-    if (left.length > 0) await this.#handOn(left);
+    await Promise.all(left.map((row) => this.#handOn(row)));
     return left.length;
   }
 
   /** Waits for what is being handed on. */
   async idle(): Promise<void> {
-    await this.#flushing;
+    while (this.#handing.size > 0) await Promise.all(this.#handing);
   }
 
-  async #flush(): Promise<void> {
-    while (this.#pending.length > 0) {
-      const batch = this.#pending.splice(0, BATCH);
-      await this.#handOn(batch).catch(this.onError);
-    }
+  #handOn(row: OutboxRow): Promise<void> {
+    const handing = this.#announce(row).finally(() => this.#handing.delete(handing));
+    this.#handing.add(handing);
+    return handing;
   }
 
-  async #handOn(rows: readonly OutboxRow[]): Promise<void> {
-    const claimed = await Promise.all(rows.map((row) => this.#claimHere(row)));
-    const remote = rows.filter((_, index) => !claimed[index]);
-    if (remote.length > 0)
-      await this.queue.enqueue(remote.map((row) => ({ id: `o-${row.id}`, sessionId: row.session_id, priority: row.priority })));
-    await deleteOutbox(
-      this.database,
-      rows.map((row) => row.id),
-    );
+  async #announce(row: OutboxRow): Promise<void> {
+    const handedOn = (await this.#claimHere(row)) || (await this.#jobs.add(row));
+    if (handedOn) await this.#deletions.add(row.id);
+  }
+
+  #enqueue(rows: readonly OutboxRow[]): Promise<void> {
+    return this.queue.enqueue(rows.map((row) => ({ id: `o-${row.id}`, sessionId: row.session_id, priority: row.priority })));
   }
 
   async #claimHere(row: OutboxRow): Promise<boolean> {

@@ -53,14 +53,15 @@ export class Sequencer {
 
   #start(): void {
     this.#timer = null;
-    this.#running = this.#run().finally(() => (this.#running = null));
+    this.#running = this.#run().finally(() => {
+      this.#running = null;
+      if (this.#again) this.nudge();
+    });
   }
 
   async #run(): Promise<void> {
-    do {
-      this.#again = false;
-      await this.stampAll().catch(this.onError);
-    } while (this.#again);
+    this.#again = false;
+    await this.stampAll().catch(this.onError);
   }
 }
 

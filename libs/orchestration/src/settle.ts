@@ -116,8 +116,7 @@ async function apply(unit: Unit, claimed: ClaimedTurn, decided: Settlement): Pro
     return { then: 'released' };
   }
   if (decided.drains) {
-    const turn = await openEntryTurn(unit, session, decided.drains);
-    return { then: 'run', claimed: { ...claimed, turn: await beginTurn(unit, turn.id) } };
+    return { then: 'run', claimed: { ...claimed, turn: await openEntryTurn(unit, session, decided.drains) } };
   }
   await releaseLease(unit, session.id, decided.session === 'wait' ? 'waiting_for_input' : 'idle');
   if (decided.session === 'rest' && !decided.announces) await followUpQuestions(unit, claimed);

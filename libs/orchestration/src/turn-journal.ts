@@ -3,7 +3,8 @@
  *
  * J1  Every barrier is one transaction under the fence: after a takeover nothing is written (K4).
  * J2  Within a barrier: response, results, messages, then the request.
- * J3  A call has one result; a later text for the same call replaces the first (the batch's budget shortened it).
+ * J3  What a turn was derived as is stored with its first request, which is what it is kept for.
+ * J4  A call has one result; a later text for the same call replaces the first (the batch's budget shortened it).
  */
 import type {
   BarrierReply,
@@ -14,18 +15,19 @@ import type {
   RequestBarrier,
   SealedResponse,
   SettledCall,
+  ToolResultPart,
   Unrecorded,
 } from '@echelon/agent-loop';
 import { canonicalText } from '@echelon/domain';
 import {
   insertMessage,
-  insertModelRequest,
   insertToolCalls,
   markIntents,
   newId,
   passFence,
   replaceResult,
   sealModelRequest,
+  sendModelRequest,
   settleToolCall,
 } from '@echelon/persistence';
 import type { ClaimedTurn } from './claim.js';
@@ -33,31 +35,36 @@ import { serializeParts } from './message-content.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
 export class TurnJournal implements Journal {
+  /** `keepContract` stores what the turn was derived as; absent where that is stored already. */
   constructor(
     private readonly transactions: Transactions,
     private readonly claimed: Pick<ClaimedTurn, 'lease' | 'session' | 'turn'>,
+    private keepContract: ((unit: Unit) => void) | null = null,
   ) {}
 
-  prepareRequest(barrier: RequestBarrier): Promise<PrepareReply> {
-    return this.#pass<{ readonly status: 'committed'; readonly input: readonly ModelMessage[] }>(async (unit) => {
+  async prepareRequest(barrier: RequestBarrier): Promise<PrepareReply> {
+    const reply = await this.#pass<{ readonly status: 'committed'; readonly input: readonly ModelMessage[] }>(async (unit) => {
+      this.keepContract?.(unit);
       await this.record(unit, barrier);
-      await insertModelRequest(unit, { id: newId(), ...this.#ids, round: barrier.round, model: barrier.model });
+      sendModelRequest(unit, { id: newId(), ...this.#ids, round: barrier.round, model: barrier.model });
       return { status: 'committed', input: [] };
     });
+    if (reply.status === 'committed') this.keepContract = null;
+    return reply;
   }
 
   sealResponse(response: SealedResponse, intents: readonly string[]): Promise<BarrierReply> {
     return this.#pass<{ readonly status: 'committed'; readonly leadPending: boolean }>(async (unit) => {
       await this.#recordResponse(unit, response);
-      await markIntents(unit, this.claimed.session.id, intents);
+      markIntents(unit, this.claimed.session.id, intents);
       return { status: 'committed', leadPending: false };
     });
   }
 
   recordCalls({ results, intents }: CallsBarrier): Promise<BarrierReply> {
     return this.#pass<{ readonly status: 'committed'; readonly leadPending: boolean }>(async (unit) => {
-      for (const result of results) await this.#recordResult(unit, result);
-      await markIntents(unit, this.claimed.session.id, intents);
+      await this.#recordResults(unit, results);
+      markIntents(unit, this.claimed.session.id, intents);
       return { status: 'committed', leadPending: false };
     });
   }
@@ -65,7 +72,7 @@ export class TurnJournal implements Journal {
   /** Stores what no barrier has stored; settlement calls it in its own transaction (barrier 5). */
   async record(unit: Unit, { response, results, messages }: Unrecorded): Promise<void> {
     if (response) await this.#recordResponse(unit, response);
-    for (const result of results) await this.#recordResult(unit, result);
+    await this.#recordResults(unit, results);
     for (const message of messages) await this.#append(unit, 'continuation', message);
   }
 
@@ -83,28 +90,38 @@ export class TurnJournal implements Journal {
   }
 
   async #recordResponse(unit: Unit, response: SealedResponse): Promise<void> {
-    const { round, reason, rawReason, usage, counters, complete, model } = response;
-    if (response.message) await this.#append(unit, 'response', response.message, { round, model, complete, finish_reason: reason });
-    await insertToolCalls(
+    const { round, reason, rawReason, usage, counters, complete, model, message } = response;
+    const appended = message && this.#append(unit, 'response', message, { round, model, complete, finish_reason: reason });
+    insertToolCalls(
       unit,
       { ...this.#ids, round },
       response.calls.map((call) => ({ ...call, id: newId(), arguments: canonicalText(call.arguments) })),
     );
-    await sealModelRequest(unit, { turnId: this.claimed.turn.id, round, reason, rawReason, usage, counters });
+    sealModelRequest(unit, { turnId: this.claimed.turn.id, round, reason, rawReason, usage, counters });
+    await appended;
   }
 
-  async #recordResult(unit: Unit, result: SettledCall): Promise<void> {
-    const text = canonicalText(result.text);
-    const settled = await settleToolCall(unit, this.claimed.session.id, {
-      callId: result.callId,
-      state: stateOf(result),
-      text,
-      isError: result.isError,
-    });
-    const part = { type: 'tool_result', call_id: result.callId, name: result.name, text, is_error: result.isError } as const;
-    if (!settled) return replaceResult(unit, this.claimed.session.id, { callId: result.callId, text, content: serializeParts([part]) });
+  async #recordResults(unit: Unit, results: readonly SettledCall[]): Promise<void> {
+    const canonical = results.map((result) => ({ ...result, text: canonicalText(result.text) }));
+    const first = await Promise.all(canonical.map((result) => this.#settle(unit, result)));
+    await Promise.all(
+      canonical.map((result, index) => (first[index] ? this.#appendResult(unit, result) : this.#replaceResult(unit, result))),
+    );
+  }
+
+  #settle(unit: Unit, result: SettledCall): Promise<boolean> {
+    const { callId, text, isError } = result;
+    return settleToolCall(unit, this.claimed.session.id, { callId, state: stateOf(result), text, isError });
+  }
+
+  #appendResult(unit: Unit, result: SettledCall): Promise<void> {
     const metadata = { call_id: result.callId, status: result.status, ends_turn: result.endsTurn };
-    await this.#append(unit, 'tool_result', { role: 'tool', parts: [part] }, metadata);
+    return this.#append(unit, 'tool_result', { role: 'tool', parts: [toPart(result)] }, metadata);
+  }
+
+  #replaceResult(unit: Unit, result: SettledCall): Promise<void> {
+    const { callId, text } = result;
+    return replaceResult(unit, this.claimed.session.id, { callId, text, content: serializeParts([toPart(result)]) });
   }
 
   async #append(unit: Unit, type: string, message: ModelMessage, metadata: object = {}): Promise<void> {
@@ -118,6 +135,10 @@ export class TurnJournal implements Journal {
       data: { message_id: row.id, sequence: row.sequence, type, role: row.role, turn_id: row.turn_id },
     });
   }
+}
+
+function toPart({ callId, name, text, isError }: SettledCall): ToolResultPart {
+  return { type: 'tool_result', call_id: callId, name, text, is_error: isError };
 }
 
 function stateOf({ status }: SettledCall): 'done' | 'unknown' | 'not_executed' {

@@ -1,14 +1,27 @@
 /** Opening the turn of a queue entry, under the session's lock and its lease (K3, K5). */
-import { findEntry, insertMessage, newId, openTurn, type QueueEntryRow, type SessionRow, type TurnRow } from '@echelon/persistence';
+import {
+  beginTurn,
+  findEntry,
+  newId,
+  openTurn,
+  type QueueEntryRow,
+  sendMessage,
+  type SessionRow,
+  type TurnRow,
+} from '@echelon/persistence';
 import { serializeText } from './message-content.js';
 import type { Unit } from './unit-of-work.js';
 
-/** Delivers the entry: its turn exists and its text is the turn's opening message. */
+/** Delivers the entry: its turn runs and its text is the turn's opening message. */
 export async function openEntryTurn(unit: Unit, session: SessionRow, entryId: string): Promise<TurnRow> {
-  const turn = await openTurn(unit, { id: newId(), sessionId: session.id, entryId });
-  const entry = await findEntry(unit, entryId);
+  const id = newId();
+  const [, turn, entry] = await Promise.all([
+    openTurn(unit, { id, sessionId: session.id, entryId }),
+    beginTurn(unit, id),
+    findEntry(unit, entryId),
+  ]);
   if (!entry) throw new Error(`entry ${entryId} vanished under its session's lock`);
-  await insertMessage(unit, {
+  sendMessage(unit, {
     sessionId: session.id,
     turnId: turn.id,
     type: 'prompt',

@@ -11,8 +11,7 @@ import { parseParts } from './message-content.js';
 
 /** Loads the session's history and what is known of an unfinished batch of this turn. */
 export async function loadStartingPoint(tx: Tx, { session, turn }: Pick<ClaimedTurn, 'session' | 'turn'>): Promise<StartingPoint> {
-  const rows = await listHistory(tx, session.id);
-  const calls = await listToolCalls(tx, turn.id);
+  const [rows, calls] = await Promise.all([listHistory(tx, session.id), listToolCalls(tx, turn.id)]);
   const { history, trailing } = splitLastBatch(rows, turn.id);
   return {
     history: toMessages(history),

@@ -2,13 +2,14 @@
  * One transaction, and what must happen after its commit (K1, K14).
  *
  * U1  Wake-ups and events are rows of the transaction; losing the process after the commit loses nothing.
- * U2  After the commit the rows are handed on without anyone waiting for it.
+ * U2  They are the last statements of it, whenever they were asked for.
+ * U3  After the commit the rows are handed on without anyone waiting for it.
  */
-import { type Database, insertEvent, insertOutbox, type NewEvent, type OutboxRow, type Tx } from '@echelon/persistence';
+import { type Database, newId, type NewEvent, type OpenTx, type OutboxRow, sendEvents, sendOutbox } from '@echelon/persistence';
 import type { EventType } from '@echelon/contracts';
 
 /** A transaction that can announce work and tell of changes. */
-export interface Unit extends Tx {
+export interface Unit extends OpenTx {
   /** Announces that a session has work. */
   wake(sessionId: string, priority: number): Promise<void>;
   /** Stores a durable event. */
@@ -29,22 +30,21 @@ export class Transactions {
   /** Runs one transaction, then hands its announcements on. Throws what `work` throws; nothing is then visible anywhere. */
   async run<T>(work: (unit: Unit) => Promise<T>): Promise<T> {
     let wakes: OutboxRow[] = [];
-    let told = false;
-    const value = await this.database.transaction((tx) => {
+    let events: NewEvent[] = [];
+    const value = await this.database.transaction(async (tx) => {
       wakes = [];
-      told = false;
-      return work({
+      events = [];
+      const done = await work({
         query: (text, values) => tx.query(text, values),
-        wake: async (sessionId, priority) => {
-          wakes.push(await insertOutbox(tx, sessionId, priority));
-        },
-        tell: (event) => {
-          told = true;
-          return insertEvent(tx, event);
-        },
+        send: (text, values) => tx.send(text, values),
+        wake: async (sessionId, priority) => void wakes.push({ id: newId(), session_id: sessionId, priority }),
+        tell: async (event) => void events.push(event),
       });
+      sendOutbox(tx, wakes);
+      sendEvents(tx, events);
+      return done;
     });
-    if (wakes.length > 0 || told) this.listener.committed({ wakes, told });
+    if (wakes.length > 0 || events.length > 0) this.listener.committed({ wakes, told: events.length > 0 });
     return value;
   }
 }

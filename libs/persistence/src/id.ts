@@ -1,11 +1,23 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
-/** A new UUIDv7: 48 bits of Unix milliseconds, then random bits; ids of one process sort by creation to the millisecond. */
+const SEQUENCES = 0x1000;
+
+let millisecond = 0;
+let sequence = 0;
+
+/** A new UUIDv7: 48 bits of Unix milliseconds, 12 that count within one, then random bits. Ids of one process sort by their creation. */
 export function newId(): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(Date.now(), 0, 6);
-  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6);
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const now = Date.now();
+  sequence++;
+  if (now > millisecond) startMillisecond(now);
+  else if (sequence === SEQUENCES) startMillisecond(millisecond + 1);
+  const time = millisecond.toString(16).padStart(12, '0');
+  const random = randomUUID().slice('xxxxxxxx-xxxx-4xxx-'.length);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence.toString(16).padStart(3, '0')}-${random}`;
+}
+
+/** A fast process, or a clock that was set back, is for a while ahead of the clock. */
+function startMillisecond(next: number): void {
+  millisecond = next;
+  sequence = 0;
 }

@@ -1,4 +1,4 @@
-export { ChangedMeanwhile, Database, violatedConstraint, type Tx } from './database.js';
+export { ChangedMeanwhile, Database, violatedConstraint, type OpenTx, type Tx } from './database.js';
 export { ensureDatabase } from './ensure-database.js';
 export { newId } from './id.js';
 export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type RenewedLease } from './presence.js';
@@ -22,10 +22,9 @@ export { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
 export { isLeaseLive, openTurn, releaseLease, takeLease, type Lease, type LeaseHolder, readSilence } from './sql/claim-session.js';
 export { countOtherActiveSessions, findEntry, findSession, findTask, setWakeAt } from './sql/find-rows.js';
 export { insertEntry, type NewEntry } from './sql/insert-entry.js';
-export { insertEvent, type NewEvent } from './sql/insert-event.js';
-export { insertMessage, type NewMessage } from './sql/insert-message.js';
+export { sendEvents, type NewEvent } from './sql/insert-event.js';
+export { insertMessage, sendMessage, type NewMessage } from './sql/insert-message.js';
 export {
-  insertModelRequest,
   insertToolCalls,
   listHistory,
   listToolCalls,
@@ -35,6 +34,7 @@ export {
   passFence,
   replaceResult,
   sealModelRequest,
+  sendModelRequest,
   settleToolCall,
   storeCallProcess,
   storeContract,
@@ -44,9 +44,9 @@ export {
   type StoredContract,
   type StoredCall,
 } from './sql/journal.js';
-export { loadAdmission } from './sql/load-admission.js';
-export { lockSessions, lockTasks } from './sql/lock-rows.js';
-export { deleteOutbox, insertOutbox, listLeftOutbox, type OutboxRow } from './sql/outbox.js';
+export { findAdmission, loadAdmission } from './sql/load-admission.js';
+export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
+export { deleteOutbox, listLeftOutbox, sendOutbox, type OutboxRow } from './sql/outbox.js';
 export { setRunnable } from './sql/set-runnable.js';
 export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
 export { countAnnouncement, listDue, listExpiredQuestions, listForgotten, listVoidLeases } from './sql/sweep.js';

@@ -1,12 +1,13 @@
 import type { RuntimeKind } from '@echelon/domain';
-import type { Database } from './database.js';
+import type { Database, Tx } from './database.js';
 import type { AgentProfile } from './generated/client.js';
 import { type Keyset, NEWEST_FIRST, olderThan, type PageOf } from './keyset.js';
 import type { ProfileRow } from './rows.js';
 
-export async function findProfile(database: Database, id: string): Promise<ProfileRow | null> {
-  const profile = await database.prisma.agentProfile.findUnique({ where: { id } });
-  return profile && toRow(profile);
+/** Every turn begins with it, so it takes no detour. */
+export async function findProfile(tx: Tx, id: string): Promise<ProfileRow | null> {
+  const [row] = await tx.query<ProfileRow>('SELECT * FROM agent_profile WHERE id = $1', [id]);
+  return row ?? null;
 }
 
 /** Profiles that are not archived, from new to old; of one workspace where given. */

@@ -40,14 +40,18 @@ export class LoopRuntime implements AgentRuntime {
   async run(claimed: ClaimedTurn, signals: TurnSignals): Promise<TurnReport> {
     const { database, transactions, bus, catalogue } = this.options;
     for (const process of await listUnsettledProcesses(database, claimed.turn.id)) await this.options.endCommand(process);
-    const contract = await deriveTurnContract(database, claimed, (of) => createToolRegistry(catalogue.toolsFor(of)).specifications);
-    const journal = new TurnJournal(transactions, claimed);
+    const [contract, start, context] = await Promise.all([
+      deriveTurnContract(database, claimed, (of) => createToolRegistry(catalogue.toolsFor(of)).specifications),
+      loadStartingPoint(database, claimed),
+      this.#context(claimed),
+    ]);
+    const journal = new TurnJournal(transactions, claimed, contract.keep);
     const result = await runLoop<ToolContext>({
-      start: await loadStartingPoint(database, claimed),
+      start,
       models: this.#targets(contract),
       system: contract.systemPrompt,
       tools: this.#tools(contract),
-      context: await this.#context(claimed),
+      context,
       turn: `t${claimed.turn.number}`,
       promptId: claimed.turn.id,
       signal: AbortSignal.any([signals.stop, signals.lost]),

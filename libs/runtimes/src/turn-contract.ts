@@ -6,7 +6,16 @@ import { createHash } from 'node:crypto';
 import type { ToolSpecification } from '@echelon/agent-loop';
 import { type Capability, type Contract, deriveContract, type PromptProfile } from '@echelon/domain';
 import type { ClaimedTurn } from '@echelon/orchestration';
-import { type Database, findProfile, findTask, findToolList, type ProfileRow, storeContract } from '@echelon/persistence';
+import {
+  type Database,
+  findProfile,
+  findTask,
+  findToolList,
+  type OpenTx,
+  type ProfileRow,
+  storeContract,
+  type TaskRow,
+} from '@echelon/persistence';
 import { buildSystemPrompt } from './system-prompt.js';
 
 export interface TurnContract {
@@ -16,6 +25,8 @@ export interface TurnContract {
   readonly provider: string;
   readonly models: readonly string[];
   readonly profile: ProfileRow;
+  /** Stores it with the turn; absent where it is kept already. */
+  readonly keep: ((tx: OpenTx) => void) | null;
 }
 
 interface KeptContract {
@@ -29,12 +40,16 @@ interface KeptContract {
 /** Gives the specifications of the tools that a contract offers, in the order in which models see them. */
 export type SpecifyTools = (contract: Contract) => readonly ToolSpecification[];
 
-/** The turn's contract: the kept one, or derived and kept now. */
+/** The turn's contract: the kept one, or derived now and to be kept before anything is sent. */
 export async function deriveTurnContract(database: Database, claimed: ClaimedTurn, specify: SpecifyTools): Promise<TurnContract> {
-  const profile = await findProfile(database, claimed.session.profile_id);
+  const { task, session } = claimed;
+  const [profile, parent] = await Promise.all([
+    findProfile(database, session.profile_id),
+    task.parent_id ? findTask(database, task.parent_id) : null,
+  ]);
   if (!profile) throw new Error(`session ${claimed.session.id} has no profile`);
   const { contract: kept, system_prompt: systemPrompt } = claimed.turn;
-  if (kept === null || systemPrompt === null) return derive(database, { claimed, profile, specify });
+  if (kept === null || systemPrompt === null) return derive({ claimed, profile, parent, specify });
   return recall(database, { kept: kept as KeptContract, systemPrompt, profile });
 }
 
@@ -51,21 +66,24 @@ async function recall(
     provider: kept.provider,
     models: kept.models,
     profile,
+    keep: null,
   };
 }
 
-async function derive(
-  database: Database,
-  { claimed, profile, specify }: { readonly claimed: ClaimedTurn; readonly profile: ProfileRow; readonly specify: SpecifyTools },
-): Promise<TurnContract> {
-  const { task, session, turn } = claimed;
+interface Ground {
+  readonly claimed: ClaimedTurn;
+  readonly profile: ProfileRow;
+  readonly parent: TaskRow | null;
+  readonly specify: SpecifyTools;
+}
+
+function derive({ claimed: { task, session, turn }, profile, parent, specify }: Ground): TurnContract {
   const contract = deriveContract({
     autopilot: task.autopilot,
     hasParent: task.parent_id !== null,
     sessionKind: session.kind,
     runtime: session.runtime,
   });
-  const parent = task.parent_id ? await findTask(database, task.parent_id) : null;
   const systemPrompt = buildSystemPrompt({ contract, task, sessionId: session.id, parent, profilePrompt: profile.system_prompt });
   const specifications = specify(contract);
   const text = JSON.stringify(specifications);
@@ -78,6 +96,6 @@ async function derive(
     models,
     tools_hash: toolsHash.toString('hex'),
   };
-  await storeContract(database, turn.id, { systemPrompt, contract: kept, toolsHash, specifications: text });
-  return { contract, systemPrompt, specifications, provider: profile.provider, models, profile };
+  const keep = (tx: OpenTx): void => storeContract(tx, turn.id, { systemPrompt, contract: kept, toolsHash, specifications: text });
+  return { contract, systemPrompt, specifications, provider: profile.provider, models, profile, keep };
 }

@@ -1,4 +1,4 @@
-import type { Tx } from '../database.js';
+import type { OpenTx } from '../database.js';
 import { newId } from '../id.js';
 
 export interface NewEvent {
@@ -9,14 +9,19 @@ export interface NewEvent {
   readonly data: object;
 }
 
-/** Stores a durable event with the change that it tells of; the sequencer gives it its position after the commit (K15). */
-export async function insertEvent(tx: Tx, event: NewEvent): Promise<void> {
-  await tx.query('INSERT INTO event (id, workspace_id, type, task_id, session_id, payload) VALUES ($1, $2, $3, $4, $5, $6)', [
-    newId(),
-    event.workspaceId,
-    event.type,
-    event.taskId,
-    event.sessionId,
-    JSON.stringify(event.data),
+const INSERT = `
+INSERT INTO event (id, workspace_id, type, task_id, session_id, payload)
+SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::text[])`;
+
+/** Stores durable events with the change that they tell of, in their order; the sequencer gives them positions after the commit (K15). */
+export function sendEvents(tx: OpenTx, events: readonly NewEvent[]): void {
+  if (events.length === 0) return;
+  tx.send(INSERT, [
+    events.map(newId),
+    events.map((event) => event.workspaceId),
+    events.map((event) => event.type),
+    events.map((event) => event.taskId),
+    events.map((event) => event.sessionId),
+    events.map((event) => JSON.stringify(event.data)),
   ]);
 }

@@ -1,4 +1,4 @@
-import type { Tx } from '../database.js';
+import type { OpenTx, Tx } from '../database.js';
 import { newId } from '../id.js';
 import type { MessageRow } from '../rows.js';
 
@@ -21,7 +21,18 @@ SELECT $1, next.workspace_id, $2, next.sequence, $3, $4, $5, $6, $7, $8 FROM nex
 
 /** Appends a message to a session's conversation; the caller holds the session's lock. */
 export async function insertMessage(tx: Tx, message: NewMessage): Promise<MessageRow> {
-  const [row] = await tx.query<MessageRow>(INSERT, [
+  const [row] = await tx.query<MessageRow>(INSERT, toValues(message));
+  if (!row) throw new Error(`session ${message.sessionId} does not exist`);
+  return row;
+}
+
+/** The same where nobody needs the row. */
+export function sendMessage(tx: OpenTx, message: NewMessage): void {
+  tx.send(INSERT, toValues(message));
+}
+
+function toValues(message: NewMessage): readonly unknown[] {
+  return [
     message.id ?? newId(),
     message.sessionId,
     message.turnId,
@@ -30,7 +41,5 @@ export async function insertMessage(tx: Tx, message: NewMessage): Promise<Messag
     message.content,
     JSON.stringify(message.metadata ?? {}),
     message.hidden ?? false,
-  ]);
-  if (!row) throw new Error(`session ${message.sessionId} does not exist`);
-  return row;
+  ];
 }

@@ -1,21 +1,21 @@
 /** The statements of the barriers (agent-loop.md §7). Each runs in a transaction that holds the session's row with its epoch (K4). */
-import type { Tx } from '../database.js';
+import type { OpenTx, Tx } from '../database.js';
 import { newId } from '../id.js';
 import type { Lease } from './claim-session.js';
+
+/** Calls of the session's own thread, as the unique index `tool_call_once` has them. */
+const OWN_THREAD = `coalesce(thread_id, '00000000-0000-0000-0000-000000000000'::uuid) = '00000000-0000-0000-0000-000000000000'::uuid`;
 
 /** What a barrier finds under the fence: the lease is lost, the turn is to stop, or it may write. */
 export type Fence = 'held' | 'lost' | 'stopped';
 
 /** Locks the session with its epoch, marks the turn's progress, and reads its stop flag. */
 export async function passFence(tx: Tx, lease: Lease, turnId: string): Promise<Fence> {
-  const [session] = await tx.query<{ id: string }>(
-    'SELECT id FROM session WHERE id = $1 AND lease_epoch = $2 AND lease_owner IS NOT NULL FOR NO KEY UPDATE',
-    [lease.sessionId, lease.epoch],
-  );
-  if (!session) return 'lost';
   const [turn] = await tx.query<{ stopped: boolean }>(
-    `UPDATE turn SET last_barrier_at = clock_timestamp() WHERE id = $1 AND status <> 'finished' RETURNING stop_requested_at IS NOT NULL AS stopped`,
-    [turnId],
+    `WITH held AS (SELECT id FROM session WHERE id = $1 AND lease_epoch = $2 AND lease_owner IS NOT NULL FOR NO KEY UPDATE)
+     UPDATE turn SET last_barrier_at = clock_timestamp() FROM held WHERE turn.id = $3 AND turn.session_id = held.id AND turn.status <> 'finished'
+     RETURNING turn.stop_requested_at IS NOT NULL AS stopped`,
+    [lease.sessionId, lease.epoch, turnId],
   );
   if (!turn) return 'lost';
   return turn.stopped ? 'stopped' : 'held';
@@ -30,8 +30,8 @@ export interface NewModelRequest {
 }
 
 /** Records a request before it is sent; earlier ones of the turn without a sealed response are void (K17). */
-export async function insertModelRequest(tx: Tx, request: NewModelRequest): Promise<void> {
-  await tx.query(
+export function sendModelRequest(tx: OpenTx, request: NewModelRequest): void {
+  tx.send(
     `WITH void AS (UPDATE model_request SET state = 'abandoned', settled_at = now() WHERE turn_id = $3 AND state = 'prepared')
      INSERT INTO model_request (id, session_id, turn_id, round, state, model, through_sequence)
      SELECT $1, $2, $3, $4, 'prepared', $5, next_sequence - 1 FROM session WHERE id = $2`,
@@ -54,9 +54,9 @@ export interface SealedRequest {
 }
 
 /** Seals the round's request with how it finished, and adds its tokens to the turn. */
-export async function sealModelRequest(tx: Tx, sealed: SealedRequest): Promise<void> {
+export function sealModelRequest(tx: OpenTx, sealed: SealedRequest): void {
   const { usage } = sealed;
-  await tx.query(
+  tx.send(
     `WITH request AS (UPDATE model_request SET state = 'sealed', finish_reason = $3, raw_finish_reason = $4, input_tokens = $5, output_tokens = $6,
        cached_tokens = $7, reasoning_tokens = $8, settled_at = now() WHERE turn_id = $1 AND round = $2 AND state = 'prepared')
      UPDATE turn SET finish_reason = $3, raw_finish_reason = $4, rounds = greatest(rounds, $2), counters = $9,
@@ -84,13 +84,13 @@ export interface NewToolCall {
 }
 
 /** Records the calls of a sealed response; those among `intents` are about to run. */
-export async function insertToolCalls(
-  tx: Tx,
+export function insertToolCalls(
+  tx: OpenTx,
   of: { readonly sessionId: string; readonly turnId: string; readonly round: number },
   calls: readonly NewToolCall[],
-): Promise<void> {
+): void {
   if (calls.length === 0) return;
-  await tx.query(
+  tx.send(
     `INSERT INTO tool_call (id, session_id, turn_id, round, index, call_id, name, arguments, effect, state)
      SELECT c.id::uuid, $1, $2, $3, c.index, c.call_id, c.name, c.arguments, c.effect, 'requested'
      FROM unnest($4::text[], $5::int[], $6::text[], $7::text[], $8::text[], $9::text[]) AS c(id, index, call_id, name, arguments, effect)`,
@@ -109,10 +109,11 @@ export async function insertToolCalls(
 }
 
 /** Marks calls as about to run (barrier 3). */
-export async function markIntents(tx: Tx, sessionId: string, callIds: readonly string[]): Promise<void> {
+export function markIntents(tx: OpenTx, sessionId: string, callIds: readonly string[]): void {
   if (callIds.length === 0) return;
-  await tx.query(
-    `UPDATE tool_call SET state = 'intent', intent_at = clock_timestamp() WHERE session_id = $1 AND thread_id IS NULL AND call_id = ANY($2) AND state = 'requested'`,
+  tx.send(
+    `UPDATE tool_call SET state = 'intent', intent_at = clock_timestamp()
+     WHERE session_id = $1 AND ${OWN_THREAD} AND call_id = ANY($2) AND state = 'requested'`,
     [sessionId, callIds],
   );
 }
@@ -128,7 +129,7 @@ export interface CallResult {
 export async function settleToolCall(tx: Tx, sessionId: string, result: CallResult): Promise<boolean> {
   const rows = await tx.query<{ id: string }>(
     `UPDATE tool_call SET state = $3, result = $4, is_error = $5, settled_at = clock_timestamp()
-     WHERE session_id = $1 AND thread_id IS NULL AND call_id = $2 AND state IN ('requested', 'intent') RETURNING id`,
+     WHERE session_id = $1 AND ${OWN_THREAD} AND call_id = $2 AND state IN ('requested', 'intent') RETURNING id`,
     [sessionId, result.callId, result.state, result.text, result.isError],
   );
   return rows.length > 0;
@@ -196,8 +197,8 @@ export interface StoredContract {
 }
 
 /** Keeps what the turn was derived as, so that a resumed turn sends the same bytes; the first derivation stays. */
-export async function storeContract(tx: Tx, turnId: string, stored: StoredContract): Promise<void> {
-  await tx.query(
+export function storeContract(tx: OpenTx, turnId: string, stored: StoredContract): void {
+  tx.send(
     `WITH tools AS (INSERT INTO tool_list (hash, specifications) VALUES ($4, $5) ON CONFLICT DO NOTHING)
      UPDATE turn SET system_prompt = $2, contract = $3 WHERE id = $1 AND contract IS NULL`,
     [turnId, stored.systemPrompt, JSON.stringify(stored.contract), stored.toolsHash, stored.specifications],
@@ -212,7 +213,7 @@ export async function findToolList(tx: Tx, hash: Buffer): Promise<string | null>
 
 /** Process group, host and start time of a command that runs (K21). */
 export async function storeCallProcess(tx: Tx, sessionId: string, callId: string, process: object): Promise<void> {
-  await tx.query('UPDATE tool_call SET process = $3 WHERE session_id = $1 AND thread_id IS NULL AND call_id = $2', [
+  await tx.query(`UPDATE tool_call SET process = $3 WHERE session_id = $1 AND ${OWN_THREAD} AND call_id = $2`, [
     sessionId,
     callId,
     JSON.stringify(process),
@@ -235,7 +236,7 @@ export async function replaceResult(
   result: { readonly callId: string; readonly text: string; readonly content: string },
 ): Promise<void> {
   await tx.query(
-    `WITH shortened AS (UPDATE tool_call SET result = $3 WHERE session_id = $1 AND thread_id IS NULL AND call_id = $2)
+    `WITH shortened AS (UPDATE tool_call SET result = $3 WHERE session_id = $1 AND ${OWN_THREAD} AND call_id = $2)
      UPDATE message SET content = $4 WHERE session_id = $1 AND thread_id IS NULL AND type = 'tool_result' AND metadata->>'call_id' = $2`,
     [sessionId, result.callId, result.text, result.content],
   );

@@ -32,8 +32,18 @@ WHERE s.id = $1`;
 
 /** Loads what decides a session's next work. The caller holds the session's lock, so the answer stays true until its commit. */
 export async function loadAdmission(tx: Tx, sessionId: string): Promise<AdmissionFacts> {
+  const facts = await findAdmission(tx, sessionId);
+  if (!facts) throw new Error(`session ${sessionId} does not exist`);
+  return facts;
+}
+
+/** The same for a session that may be gone. */
+export async function findAdmission(tx: Tx, sessionId: string): Promise<AdmissionFacts | null> {
   const [row] = await tx.query<AdmissionRow>(LOAD, [sessionId]);
-  if (!row) throw new Error(`session ${sessionId} does not exist`);
+  return row ? toFacts(row) : null;
+}
+
+function toFacts(row: AdmissionRow): AdmissionFacts {
   return {
     driven: isDriven(row.runtime),
     sessionState: row.session_state,

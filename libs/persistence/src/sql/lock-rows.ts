@@ -7,6 +7,11 @@ export function lockTasks(tx: Tx, ids: readonly string[]): Promise<readonly Task
   return tx.query<TaskRow>('SELECT * FROM task WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
 }
 
+/** Locks the task of a session; none where there is no such session. */
+export function lockTaskOf(tx: Tx, sessionId: string): Promise<readonly TaskRow[]> {
+  return tx.query<TaskRow>('SELECT * FROM task WHERE id = (SELECT task_id FROM session WHERE id = $1) FOR NO KEY UPDATE', [sessionId]);
+}
+
 /** Locks sessions in id order; a session that does not exist is absent from the result. */
 export function lockSessions(tx: Tx, ids: readonly string[]): Promise<readonly SessionRow[]> {
   return tx.query<SessionRow>('SELECT * FROM session WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE', [ids]);

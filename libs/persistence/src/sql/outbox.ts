@@ -1,5 +1,4 @@
-import type { Tx } from '../database.js';
-import { newId } from '../id.js';
+import type { OpenTx, Tx } from '../database.js';
 
 /** One announcement: its id is the job's id (K2). */
 export interface OutboxRow {
@@ -8,15 +7,14 @@ export interface OutboxRow {
   readonly priority: number;
 }
 
-/** Announces that a session has work, with the transaction that gave it the work (K1). */
-export async function insertOutbox(tx: Tx, sessionId: string, priority: number): Promise<OutboxRow> {
-  const row: OutboxRow = { id: newId(), session_id: sessionId, priority };
-  await tx.query(
-    `WITH announced AS (UPDATE session SET announced_at = clock_timestamp() WHERE id = $2)
-     INSERT INTO outbox (id, session_id, priority) VALUES ($1, $2, $3)`,
-    [row.id, sessionId, priority],
+/** Announces that sessions have work, with the transaction that gave it to them (K1). */
+export function sendOutbox(tx: OpenTx, rows: readonly OutboxRow[]): void {
+  if (rows.length === 0) return;
+  tx.send(
+    `WITH announced AS (UPDATE session SET announced_at = clock_timestamp() WHERE id = ANY($2::uuid[]))
+     INSERT INTO outbox (id, session_id, priority) SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[])`,
+    [rows.map((row) => row.id), rows.map((row) => row.session_id), rows.map((row) => row.priority)],
   );
-  return row;
 }
 
 /** Rows that a crash left: older than `ageMs`, oldest first. */
