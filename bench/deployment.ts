@@ -16,7 +16,7 @@ export interface DeploymentOptions {
 type Work<Method extends keyof Contestant> = Parameters<Contestant[Method]>[0];
 type Done<Method extends keyof Contestant> = Awaited<ReturnType<Contestant[Method]>>;
 
-export class Deployment {
+class Deployment {
   readonly #programs: readonly MeasuredProgram[];
   readonly #front: MeasuredProgram;
 

@@ -1,8 +1,8 @@
 /** The process `worker` of a scaled-out deployment: runs turns, and nothing else. */
-import { createPlatform, readConfig, stopSignal, untilAborted } from '@echelon/platform';
+import { createPlatform, readConfig, runProcess } from '@echelon/platform';
 
-const stopping = stopSignal();
-const platform = await createPlatform(readConfig(), { worker: true });
-platform.log.info({ pid: process.pid }, 'worker.started');
-await untilAborted(stopping);
-await platform.close();
+await runProcess(async () => {
+  const platform = await createPlatform(readConfig(), { worker: true });
+  platform.log.info({ pid: process.pid }, 'worker.started');
+  return () => platform.close();
+});

@@ -2,11 +2,12 @@
  * The turns that this process runs: claim, run, settle, and again while there is work (architecture.md §4).
  *
  * N1  A session is run by at most one slot here, and by one lease anywhere.
- * N2  A job's fate is never trusted: it ends when its session has nothing to do or somebody else has it (K24).
+ * N2  A job ends when its session has been looked at with a free slot, never before: a job that ends too early is a lost wake-up (K24).
  * N3  Losing the presence or a lease ends the turn at once, without a write.
+ * N4  A lease whose turn broke is held no longer: what is not reported as held is not renewed, and the sweep takes it (K10, K22).
  */
 import type { RuntimeKind } from '@echelon/domain';
-import type { LeaseHolder, RenewedLease } from '@echelon/persistence';
+import type { HeldLease, LeaseHolder } from '@echelon/persistence';
 import type { AgentRuntime } from './agent-runtime.js';
 import { type ClaimedTurn, claimTurn } from './claim.js';
 import { settle, type Settled } from './settle.js';
@@ -18,80 +19,105 @@ export interface SessionRunnerOptions {
   readonly holder: LeaseHolder;
   /** Turns at once. */
   readonly slots: number;
-  /** Jobs wait that this process has no slot for. */
-  readonly othersWait: () => boolean;
+  /** Hears which sessions are held here, whenever that changes: they and no others are renewed. */
+  readonly onHeld: (sessionIds: readonly string[]) => void;
   readonly onError: (error: unknown, about: { readonly sessionId: string }) => void;
 }
 
+/** A turn that runs here. */
 interface Running {
-  epoch: string;
+  readonly epoch: string;
   readonly stop: AbortController;
   readonly lost: AbortController;
 }
 
+/** A job came to a process that takes nothing new: the queue is to deliver it again. */
+export class HandedOverError extends Error {
+  override readonly name = 'HandedOverError';
+}
+
 export class SessionRunner {
-  readonly #running = new Map<string, Running | null>();
-  readonly #tasks = new Set<Promise<void>>();
+  /** Sessions that have a slot here, with the end of their run. */
+  readonly #slots = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, Running>();
+  readonly #waiting = new Set<() => void>();
   readonly #handOver = new AbortController();
 
   constructor(private readonly options: SessionRunnerOptions) {}
 
-  /** Slots that are free now. */
-  get free(): number {
-    return this.#handOver.signal.aborted ? 0 : this.options.slots - this.#running.size;
-  }
-
-  /** Claims the session and runs it to its end; returns when it is settled, or at once when there is nothing to do here. */
+  /** Looks at the session as soon as a slot is free and nobody here runs it; returns when it is settled or has nothing to do. */
   async run(sessionId: string): Promise<void> {
-    await this.#begin(sessionId).then((begun) => begun?.done);
+    while (this.#slots.has(sessionId) || this.#slots.size >= this.options.slots) {
+      this.#refuseWhenHandedOver();
+      await (this.#slots.get(sessionId) ?? this.#slotFreed());
+    }
+    this.#refuseWhenHandedOver();
+    const claiming = this.#claim(sessionId);
+    const done = claiming.then((begun) => begun?.done);
+    this.#occupy(sessionId, done);
+    await done;
   }
 
   /** Claims the session if a slot is free and runs it beside the caller; tells whether it was claimed (K14). */
   async offer(sessionId: string): Promise<boolean> {
-    return (await this.#begin(sessionId)) !== null;
+    if (this.#handOver.signal.aborted || this.#slots.has(sessionId) || this.#slots.size >= this.options.slots) return false;
+    const claiming = this.#claim(sessionId);
+    this.#occupy(
+      sessionId,
+      claiming.then((begun) => begun?.done),
+    );
+    return (await claiming) !== null;
   }
 
-  /** What the presence thread brought back: stop flags, and leases that are no longer ours. */
-  renewed(leases: readonly RenewedLease[]): void {
-    const found = new Map(leases.map((lease) => [lease.session_id, lease]));
-    for (const [sessionId, running] of this.#running) {
-      const lease = found.get(sessionId);
-      if (!running || !lease) continue;
-      if (lease.epoch !== running.epoch) running.lost.abort();
+  /** What the presence thread found: stop flags, and leases that are no longer ours. */
+  renewed(leases: readonly HeldLease[]): void {
+    for (const lease of leases) {
+      const running = this.#running.get(lease.session_id);
+      if (!running) continue;
+      if (!lease.ours || BigInt(lease.epoch) > BigInt(running.epoch)) running.lost.abort();
       else if (lease.stop) running.stop.abort();
     }
   }
 
   /** The presence is gone: every lease of this process is void (K12). */
   lost(): void {
-    for (const running of this.#running.values()) running?.lost.abort();
+    for (const running of this.#running.values()) running.lost.abort();
   }
 
   /** Takes nothing new, has every turn stop at its next barrier, and waits for that (K23). */
   async handOver(): Promise<void> {
     this.#handOver.abort();
-    await Promise.allSettled([...this.#tasks]);
+    this.#wakeWaiting();
+    await Promise.allSettled([...this.#slots.values()]);
   }
 
-  async #begin(sessionId: string): Promise<{ readonly done: Promise<void> } | null> {
-    if (this.free <= 0 || this.#running.has(sessionId)) return null;
-    this.#running.set(sessionId, null);
-    try {
-      const claimed = await claimTurn(this.options.transactions, sessionId, this.options.holder);
-      if (!claimed) {
-        this.#running.delete(sessionId);
-        return null;
-      }
-      const done = this.#runAll(claimed).finally(() => {
-        this.#running.delete(sessionId);
-        this.#tasks.delete(done);
+  #refuseWhenHandedOver(): void {
+    if (this.#handOver.signal.aborted) throw new HandedOverError('this worker takes nothing new');
+  }
+
+  #slotFreed(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add(resolve));
+  }
+
+  #wakeWaiting(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Holds a slot for the session until `done` settles. */
+  #occupy(sessionId: string, done: Promise<void>): void {
+    const freed = done
+      .catch(() => undefined)
+      .then(() => {
+        this.#slots.delete(sessionId);
+        this.#wakeWaiting();
       });
-      this.#tasks.add(done);
-      return { done };
-    } catch (error) {
-      this.#running.delete(sessionId);
-      throw error;
-    }
+    this.#slots.set(sessionId, freed);
+  }
+
+  async #claim(sessionId: string): Promise<{ readonly done: Promise<void> } | null> {
+    const claimed = await claimTurn(this.options.transactions, sessionId, this.options.holder);
+    return claimed && { done: this.#runAll(claimed) };
   }
 
   async #runAll(first: ClaimedTurn): Promise<void> {
@@ -100,6 +126,9 @@ export class SessionRunner {
       while (claimed) claimed = nextOf(await this.#runOne(claimed));
     } catch (error) {
       this.options.onError(error, { sessionId: first.session.id });
+    } finally {
+      this.#running.delete(first.session.id);
+      this.#report();
     }
   }
 
@@ -108,12 +137,15 @@ export class SessionRunner {
     if (!runtime) throw new Error(`no runtime for ${claimed.session.runtime}`);
     const running: Running = { epoch: claimed.lease.epoch, stop: new AbortController(), lost: new AbortController() };
     this.#running.set(claimed.session.id, running);
+    this.#report();
     if (claimed.turn.stop_requested_at) running.stop.abort();
     const report = await runtime.run(claimed, { stop: running.stop.signal, lost: running.lost.signal, handOver: this.#handOver.signal });
     if (running.lost.signal.aborted) return { then: 'lost' };
-    return settle(this.options.transactions, claimed, report, {
-      yieldToOthers: this.#handOver.signal.aborted || this.options.othersWait(),
-    });
+    return settle(this.options.transactions, claimed, report, { yieldToOthers: this.#handOver.signal.aborted || this.#waiting.size > 0 });
+  }
+
+  #report(): void {
+    this.options.onHeld([...this.#running.keys()]);
   }
 }
 

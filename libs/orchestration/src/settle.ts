@@ -3,7 +3,7 @@
  * the lock that an enqueuer takes (K5). Parking is a settlement too (K13).
  */
 import { type LoopStop, turnOutcome, type Wait } from '@echelon/agent-loop';
-import { nextWork, type ParkReason, PARK_EVENTS, type Settlement, settleTurn, turnMachine } from '@echelon/domain';
+import { nextWork, type ParkReason, PARK_EVENTS, type Settlement, settleTurn, turnMachine, type TurnOutcome } from '@echelon/domain';
 import {
   beginTurn,
   countOtherActiveSessions,
@@ -87,13 +87,23 @@ function parkReason(waits: readonly Wait[]): ParkReason {
   return kinds[first.kind];
 }
 
-async function end(unit: Unit, claimed: ClaimedTurn, stop: LoopStop, options: SettleOptions): Promise<Settled> {
+function end(unit: Unit, claimed: ClaimedTurn, stop: LoopStop, options: SettleOptions): Promise<Settled> {
+  const outcome = turnOutcome({ stop, stopRequested: claimed.turn.stop_requested_at !== null, interrupted: false }) ?? 'interrupted';
+  return endTurn(unit, claimed, { outcome, detail: detailOf(stop) }, options);
+}
+
+/** Closes a turn and does what follows from that: the one end, for the holder's settlement and for a turn that no holder will end. */
+export async function endTurn(
+  unit: Unit,
+  claimed: ClaimedTurn,
+  ending: { readonly outcome: TurnOutcome; readonly detail: string | null },
+  options: SettleOptions,
+): Promise<Settled> {
   const { turn, task, session } = claimed;
-  const outcome = turnOutcome({ stop, stopRequested: turn.stop_requested_at !== null, interrupted: false }) ?? 'interrupted';
-  await closeTurn(unit, session, turn, { outcome, detail: detailOf(stop) });
+  await closeTurn(unit, session, turn, ending);
   const facts = await loadAdmission(unit, session.id);
   const decided = settleTurn({
-    outcome,
+    outcome: ending.outcome,
     asked: turn.ended_by_question_id !== null,
     questionPending: facts.questionPending !== false,
     signalled: turn.completion_signal !== null,
@@ -105,7 +115,7 @@ async function end(unit: Unit, claimed: ClaimedTurn, stop: LoopStop, options: Se
     otherSessionActive: (await countOtherActiveSessions(unit, task.id, session.id)) > 0,
     yieldToOthers: options.yieldToOthers,
   });
-  if (decided.alertsParent) await alertParent(unit, task, { turnId: turn.id, outcome, detail: detailOf(stop) });
+  if (decided.alertsParent) await alertParent(unit, task, { turnId: turn.id, ...ending });
   return apply(unit, claimed, decided);
 }
 

@@ -18,10 +18,12 @@ import { recoverLease } from './lease-recovery.js';
 import type { Relay } from './relay.js';
 import type { Sequencer } from './sequencer.js';
 import { refreshWork } from './session-queue.js';
+import { applyRetention } from './retention.js';
 import { resumeCascades } from './task-stop.js';
 import type { Transactions } from './unit-of-work.js';
 
 const BATCH = 100;
+const RETENTION_MS = 60_000;
 
 export interface SweeperOptions {
   readonly database: Database;
@@ -33,8 +35,9 @@ export interface SweeperOptions {
   readonly elected: () => boolean;
   readonly presenceEveryMs?: number;
   readonly restEveryMs?: number;
-  /** A runnable session is announced again after so long. */
+  /** A runnable session is announced again after so long, or after twice the queue's oldest wait where that is longer (K10). */
   readonly announceAfterMs?: number;
+  readonly oldestWaitMs?: () => Promise<number>;
 }
 
 export class Sweeper {
@@ -46,7 +49,11 @@ export class Sweeper {
 
   start(): void {
     const { presenceEveryMs = 200, restEveryMs = 5_000 } = this.options;
-    this.#timers = [this.#every(presenceEveryMs, () => this.sweepLeases()), this.#every(restEveryMs, () => this.sweepRest())];
+    this.#timers = [
+      this.#every(presenceEveryMs, () => this.sweepLeases()),
+      this.#every(restEveryMs, () => this.sweepRest()),
+      this.#every(RETENTION_MS, () => applyRetention(this.options.database)),
+    ];
   }
 
   /**
@@ -56,25 +63,49 @@ export class Sweeper {
   async sweepLeases(): Promise<number> {
     let freed = 0;
     for (const { id } of await listVoidLeases(this.options.database, BATCH)) {
-      if (!(await recoverLease(this.options.transactions, id))) continue;
-      freed++;
-      this.options.log.info({ sessionId: id }, 'lease.recovered');
+      await this.#attempt('lease', async () => {
+        if (!(await recoverLease(this.options.transactions, id))) return;
+        freed++;
+        this.options.log.info({ sessionId: id }, 'lease.recovered');
+      });
     }
     const first = !this.#begun;
     this.#begun = true;
-    if (freed > 0 || first) await this.options.relay.sweep(0);
+    if (freed > 0 || first) await this.#attempt('outbox', () => this.options.relay.sweep(0));
     return freed;
   }
 
   /** One pass over everything else that a crash or a lost queue may have left. */
   async sweepRest(): Promise<void> {
-    const { database, transactions, relay, sequencer, announceAfterMs = 30_000 } = this.options;
-    await relay.sweep();
-    await sequencer.stampAll();
-    await resumeCascades(database, transactions);
-    for (const { id } of await listExpiredQuestions(database, BATCH)) await expireQuestion(transactions, id);
-    for (const { id } of await listDue(database, BATCH)) await this.#refresh(id, { lost: false });
-    for (const { id } of await listForgotten(database, announceAfterMs, BATCH)) await this.#refresh(id, { lost: true });
+    const { database, transactions, relay, sequencer } = this.options;
+    await this.#attempt('outbox', () => relay.sweep());
+    await this.#attempt('events', () => sequencer.stampAll());
+    await this.#attempt('cascades', () => resumeCascades(database, transactions));
+    await this.#each('questions', listExpiredQuestions(database, BATCH), (id) => expireQuestion(transactions, id));
+    await this.#each('waits', listDue(database, BATCH), (id) => this.#refresh(id, { lost: false }));
+    const forgotten = listForgotten(database, await this.#announceAfterMs(), BATCH);
+    await this.#each('forgotten', forgotten, (id) => this.#refresh(id, { lost: true }));
+  }
+
+  /** A backlog is no loss: what waits in the queue is not announced again, nor counted as lost. */
+  async #announceAfterMs(): Promise<number> {
+    const { announceAfterMs = 30_000, oldestWaitMs = () => Promise.resolve(0) } = this.options;
+    return Math.max(announceAfterMs, 2 * (await oldestWaitMs()));
+  }
+
+  /** One thing that fails keeps nothing else from being swept. */
+  async #attempt(what: string, step: () => Promise<unknown>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      this.options.log.error({ error, what }, 'sweep.failed');
+    }
+  }
+
+  async #each(what: string, found: Promise<readonly { readonly id: string }[]>, step: (id: string) => Promise<unknown>): Promise<void> {
+    await this.#attempt(what, async () => {
+      for (const { id } of await found) await this.#attempt(what, () => step(id));
+    });
   }
 
   async stop(): Promise<void> {

@@ -29,6 +29,7 @@ import {
   sealModelRequest,
   sendModelRequest,
   settleToolCall,
+  storeCallProcess,
 } from '@echelon/persistence';
 import type { ClaimedTurn } from './claim.js';
 import { serializeParts } from './message-content.js';
@@ -43,12 +44,15 @@ export class TurnJournal implements Journal {
   ) {}
 
   async prepareRequest(barrier: RequestBarrier): Promise<PrepareReply> {
-    const reply = await this.#pass<{ readonly status: 'committed'; readonly input: readonly ModelMessage[] }>(async (unit) => {
-      this.keepContract?.(unit);
-      await this.record(unit, barrier);
-      sendModelRequest(unit, { id: newId(), ...this.#ids, round: barrier.round, model: barrier.model });
-      return { status: 'committed', input: [] };
-    });
+    const reply = await this.#pass<{ readonly status: 'committed'; readonly input: readonly ModelMessage[] }>(
+      async (unit) => {
+        this.keepContract?.(unit);
+        await this.record(unit, barrier);
+        sendModelRequest(unit, { id: newId(), ...this.#ids, round: barrier.round, model: barrier.model });
+        return { status: 'committed', input: [] };
+      },
+      barrier.response !== null || barrier.results.length > 0,
+    );
     if (reply.status === 'committed') this.keepContract = null;
     return reply;
   }
@@ -58,7 +62,7 @@ export class TurnJournal implements Journal {
       await this.#recordResponse(unit, response);
       markIntents(unit, this.claimed.session.id, intents);
       return { status: 'committed', leadPending: false };
-    });
+    }, true);
   }
 
   recordCalls({ results, intents }: CallsBarrier): Promise<BarrierReply> {
@@ -66,7 +70,16 @@ export class TurnJournal implements Journal {
       await this.#recordResults(unit, results);
       markIntents(unit, this.claimed.session.id, intents);
       return { status: 'committed', leadPending: false };
-    });
+    }, results.length > 0);
+  }
+
+  /** Stores the process of a command before it begins; throws when the lease is lost or the turn is to stop, and then nothing may run (K21). */
+  async recordProcess(callId: string, process: object): Promise<void> {
+    const reply = await this.#pass(async (unit) => {
+      await storeCallProcess(unit, this.claimed.session.id, callId, process);
+      return { status: 'committed' } as const;
+    }, false);
+    if (reply.status !== 'committed') throw new Error(`the turn is ${reply.status}`);
   }
 
   /** Stores what no barrier has stored; settlement calls it in its own transaction (barrier 5). */
@@ -82,9 +95,10 @@ export class TurnJournal implements Journal {
 
   async #pass<Committed extends { readonly status: 'committed' }>(
     write: (unit: Unit) => Promise<Committed>,
+    progress: boolean,
   ): Promise<Committed | { readonly status: 'lost' } | { readonly status: 'stopped' }> {
     return this.transactions.run(async (unit) => {
-      const fence = await passFence(unit, this.claimed.lease, this.claimed.turn.id);
+      const fence = await passFence(unit, this.claimed.lease, this.claimed.turn.id, progress);
       return fence === 'held' ? write(unit) : { status: fence };
     });
   }

@@ -1,7 +1,7 @@
 export { ChangedMeanwhile, Database, violatedConstraint, type OpenTx, type Tx } from './database.js';
 export { ensureDatabase } from './ensure-database.js';
 export { newId } from './id.js';
-export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type RenewedLease } from './presence.js';
+export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type HeldLease } from './presence.js';
 export { migrate, MigrationError, type MigrationErrorCode } from './migrate.js';
 export { createPool, type PoolOptions } from './pool.js';
 export type {
@@ -106,3 +106,4 @@ export { readQuestion, readQuestionChain, readQuestions, type QuestionFilter, ty
 export { findTurn, requestStop, storeCompletionSignal } from './sql/stop-turn.js';
 export { listUnanswered, markNotified, markReminded } from './sql/follow-up.js';
 export { countOpenQuestions, databaseAnswers } from './sql/deployment-facts.js';
+export { deleteOldArtifacts, deleteOldEvents, deleteOldKeyedResults } from './sql/retention.js';

@@ -3,7 +3,8 @@
  *
  * P1  The advisory lock of the process's presence number is held by this thread's connection and by nothing else.
  * P2  Leases are renewed only while the main loop's counter moves, or has moved within `stallMs`.
- * P3  A lost connection is retried with the same number for `reconnectMs`; then the process has lost its presence for good.
+ * P3  The election as sweeper is kept in the same way: a process that stands still loses it.
+ * P4  A lost connection is retried with the same number for `reconnectMs`; then the process has lost its presence for good.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import pg from 'pg';
@@ -11,12 +12,11 @@ import pg from 'pg';
 interface PresenceOptions {
   readonly url: string;
   readonly lockClass: number;
-  readonly sweeperLock: number;
   readonly leaseMs: number;
   readonly renewMs: number;
   readonly stallMs: number;
   readonly reconnectMs: number;
-  readonly renewStatement: string;
+  readonly statements: { readonly renew: string; readonly readHeld: string; readonly takeElection: string };
   readonly counter: SharedArrayBuffer;
 }
 
@@ -27,7 +27,7 @@ const options = workerData as PresenceOptions;
 const counter = new Int32Array(options.counter);
 let client: pg.Client | null = null;
 let presence: string | null = null;
-let elected = false;
+let held: readonly string[] = [];
 let lastCount = -1;
 let lastMoved = Date.now();
 
@@ -36,6 +36,7 @@ async function connect(withinMs: number): Promise<pg.Client> {
     connectionString: options.url,
     application_name: 'echelon-presence',
     keepAlive: true,
+    query_timeout: options.leaseMs,
     connectionTimeoutMillis: withinMs,
   });
   fresh.on('error', () => {
@@ -57,7 +58,6 @@ async function acquire(withinMs: number): Promise<void> {
 
 async function reacquire(): Promise<boolean> {
   const giveUpAt = Date.now() + options.reconnectMs;
-  elected = false;
   while (Date.now() < giveUpAt) {
     try {
       await acquire(options.reconnectMs);
@@ -80,17 +80,12 @@ function loopMoves(): boolean {
 
 async function renew(connection: pg.Client): Promise<void> {
   if (!loopMoves()) return;
-  const { rows } = await connection.query<{ session_id: string; epoch: string; stop: boolean }>(options.renewStatement, [
-    presence,
-    options.leaseMs,
-  ]);
-  if (!elected) {
-    const { rows: election } = await connection.query<{ elected: boolean }>('SELECT pg_try_advisory_lock($1) AS elected', [
-      options.sweeperLock,
-    ]);
-    elected = election[0]?.elected === true;
-  }
-  parentPort?.postMessage({ type: 'renewed', leases: rows, elected });
+  const { renew: renewal, readHeld, takeElection } = options.statements;
+  const sessions = held;
+  await connection.query(renewal, [presence, options.leaseMs, sessions]);
+  const { rows } = await connection.query(readHeld, [presence, sessions]);
+  const election = await connection.query(takeElection, [presence, options.leaseMs]);
+  parentPort?.postMessage({ type: 'renewed', leases: rows, elected: election.rowCount === 1 });
 }
 
 async function beat(): Promise<void> {
@@ -108,7 +103,11 @@ async function beat(): Promise<void> {
 }
 
 let timer: NodeJS.Timeout | undefined;
-parentPort?.on('message', () => {
+parentPort?.on('message', (message: { readonly type: 'close' } | { readonly type: 'held'; readonly sessions: readonly string[] }) => {
+  if (message.type === 'held') {
+    held = message.sessions;
+    return;
+  }
   clearTimeout(timer);
   void (client?.end() ?? Promise.resolve()).finally(() => process.exit(0));
 });

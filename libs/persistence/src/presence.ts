@@ -1,19 +1,21 @@
 /** This process's presence: the advisory lock that proves it alive, and the renewal of its leases (K12). */
 import { Worker } from 'node:worker_threads';
-import { LEASE_MS, RENEW_LEASES } from './sql/claim-session.js';
+import { LEASE_MS, READ_HELD, RENEW_LEASES, TAKE_ELECTION } from './sql/claim-session.js';
 import { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
 
-/** One lease as the last renewal found it. */
-export interface RenewedLease {
+/** One session that this process believes to hold, as its row says now. */
+export interface HeldLease {
   readonly session_id: string;
   readonly epoch: string;
+  /** The lease names this process's presence. */
+  readonly ours: boolean;
   /** Somebody asked the turn to stop (K18). */
   readonly stop: boolean;
 }
 
 export interface PresenceListener {
   /** The leases that were renewed; one that is absent was being written, or is not this process's any more. */
-  renewed(leases: readonly RenewedLease[]): void;
+  renewed(leases: readonly HeldLease[]): void;
   /** The presence is gone: every lease of this process is void. */
   lost(): void;
 }
@@ -28,13 +30,13 @@ export interface PresenceTimes {
 
 export const PRESENCE_TIMES: PresenceTimes = { leaseMs: LEASE_MS, renewMs: 500, stallMs: 6_000, reconnectMs: 500 };
 
-const SWEEPER_LOCK = 7_270_737;
 const COUNT_MS = 100;
+const STATEMENTS = { renew: RENEW_LEASES, readHeld: READ_HELD, takeElection: TAKE_ELECTION };
 
 type ThreadMessage =
   | { readonly type: 'present'; readonly presence: string }
   | { readonly type: 'failed'; readonly message: string }
-  | { readonly type: 'renewed'; readonly leases: readonly RenewedLease[]; readonly elected: boolean }
+  | { readonly type: 'renewed'; readonly leases: readonly HeldLease[]; readonly elected: boolean }
   | { readonly type: 'lost' };
 
 export interface Presence {
@@ -42,6 +44,8 @@ export interface Presence {
   readonly number: string;
   /** This process sweeps for all. */
   elected(): boolean;
+  /** Names the sessions whose leases are to be renewed: these and no others. */
+  hold(sessionIds: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -50,12 +54,16 @@ export async function takePresence(url: string, listener: PresenceListener, time
   const counter = new SharedArrayBuffer(4);
   const counting = setInterval(() => Atomics.add(new Int32Array(counter), 0, 1), COUNT_MS);
   const thread = new Worker(new URL(import.meta.url.endsWith('.ts') ? './presence-thread.ts' : './presence-thread.js', import.meta.url), {
-    workerData: { url, lockClass: PRESENCE_LOCK_CLASS, sweeperLock: SWEEPER_LOCK, renewStatement: RENEW_LEASES, counter, ...times },
+    workerData: { url, lockClass: PRESENCE_LOCK_CLASS, statements: STATEMENTS, counter, ...times },
   });
   let elected = false;
   const exited = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   const number = await new Promise<string>((resolve, reject) => {
-    thread.once('error', reject);
+    thread.on('error', (error) => {
+      reject(error);
+      elected = false;
+      listener.lost();
+    });
     thread.on('message', (message: ThreadMessage) => {
       switch (message.type) {
         case 'present':
@@ -77,9 +85,10 @@ export async function takePresence(url: string, listener: PresenceListener, time
   return {
     number,
     elected: () => elected,
+    hold: (sessions) => thread.postMessage({ type: 'held', sessions }),
     close: async () => {
       clearInterval(counting);
-      thread.postMessage('close');
+      thread.postMessage({ type: 'close' });
       await exited;
     },
   };

@@ -118,12 +118,14 @@ export const VARIABLES = [
     meaning: 'another address of the provider anthropic',
     fallback: 'the vendor’s',
   },
-  ...Object.entries(LIMITS).map(([name, limit]) => ({
-    name: limitVariable(name),
-    schema: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
-    meaning: `limit: ${limit.meaning} (${limit.unit})`,
-    fallback: String(limit.default),
-  })),
+  ...Object.entries(LIMITS)
+    .filter(([, limit]) => !('fixed' in limit))
+    .map(([name, limit]) => ({
+      name: limitVariable(name),
+      schema: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+      meaning: `limit: ${limit.meaning} (${limit.unit})`,
+      fallback: String(limit.default),
+    })),
 ] as const satisfies readonly Variable[];
 
 /** Variables whose values never appear in logs. */

@@ -59,7 +59,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     const transactions = new Transactions(database, relay);
     const services = createServices({ database, transactions, bus, limits: config.limits });
     closing.add(services.events, (it) => it.close());
-    const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config, database) });
+    const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config) });
     const clients = createClients(config);
     const runtime = new LoopRuntime({
       database,

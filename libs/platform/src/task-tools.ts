@@ -1,15 +1,23 @@
-/** The workspace tools of a worker: confined to task folders, with the process of each command stored in its call's row (K21). */
+/** The workspace tools of a worker: confined to task folders, commands counted and fenced (K21, K24). */
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { type Database, storeCallProcess } from '@echelon/persistence';
 import type { AgentToolContext } from '@echelon/tools';
 import { type CommandProcess, createWorkspaceTools, killCommand } from '@echelon/workspace-tools';
 import type { Config } from './config.js';
+import { Semaphore } from './semaphore.js';
 
-export function createTaskTools(config: Config, database: Database) {
-  return createWorkspaceTools<AgentToolContext>({
+/** Commands take slots of their own, as many as there are cores: turns that only think do not wait for those that build. */
+export function createTaskTools(config: Config) {
+  const commands = new Semaphore(config.commandSlots ?? availableParallelism());
+  const tools = createWorkspaceTools<AgentToolContext>({
     command: { hiddenFolders: [path.join(config.dataDir, 'postgres'), path.join(config.dataDir, 'keys')] },
-    onCommandStarted: ({ callId, context, process }) => storeCallProcess(database, context.actor.sessionId, callId, process),
+    onCommandStarted: ({ callId, context, process }) => context.recordProcess(callId, process),
   });
+  return tools.map((tool): typeof tool =>
+    tool.effect === 'execute'
+      ? { ...tool, execute: (input, execution) => commands.run(() => tool.execute(input, execution), execution.signal) }
+      : tool,
+  );
 }
 
 /** Ends what is left of a command that an earlier worker started on this host, so that a resumed turn never runs beside it (K21). */

@@ -16,6 +16,7 @@ import {
   type Database,
   newId,
   PRESENCE_TIMES,
+  type Presence,
   type PresenceListener,
   readMinimumWorker,
   registerWorker,
@@ -54,8 +55,7 @@ export interface WorkerHost {
 
 /** Starts the worker. Rejects when its build is too old for the database. */
 export async function startWorkerHost(options: WorkerHostOptions): Promise<WorkerHost> {
-  const { database, queue, relay, log, slots } = options;
-  const minimum = await readMinimumWorker(database);
+  const minimum = await readMinimumWorker(options.database);
   if (WORKER_BUILD < minimum) throw new Error(`This worker is of build ${WORKER_BUILD}; the database wants ${minimum} or newer.`);
   const listener: { current: PresenceListener | null } = { current: null };
   const presence = await takePresence(options.url, {
@@ -65,43 +65,70 @@ export async function startWorkerHost(options: WorkerHostOptions): Promise<Worke
       options.onLost();
     },
   });
-  const id = newId();
-  await registerWorker(database, { id, presence: presence.number, host: hostname(), pid: process.pid, build: WORKER_BUILD, slots });
-  const runner: SessionRunner = new SessionRunner({
-    transactions: options.transactions,
-    runtimes: { loop: options.runtime },
+  try {
+    const id = newId();
+    const { database, slots } = options;
+    await registerWorker(database, { id, presence: presence.number, host: hostname(), pid: process.pid, build: WORKER_BUILD, slots });
+    const runner = createRunner(options, { id, presence });
+    listener.current = runner;
+    return host(options, { id, presence, runner });
+  } catch (error) {
+    await presence.close();
+    throw error;
+  }
+}
+
+interface Worker {
+  readonly id: string;
+  readonly presence: Presence;
+  readonly runner: SessionRunner;
+}
+
+function createRunner({ transactions, runtime, slots, log }: WorkerHostOptions, { id, presence }: Omit<Worker, 'runner'>): SessionRunner {
+  return new SessionRunner({
+    transactions,
+    runtimes: { loop: runtime },
     holder: { owner: `worker:${id}`, presence: presence.number, leaseMs: PRESENCE_TIMES.leaseMs },
     slots,
-    othersWait: () => consumer.running() >= slots,
+    onHeld: (sessions) => presence.hold(sessions),
     onError: (error, about) => log.error({ error, ...about }, 'turn.broken'),
   });
-  listener.current = runner;
+}
+
+function host(options: WorkerHostOptions, { id, presence, runner }: Worker): WorkerHost {
+  const { database, queue, relay, log, slots } = options;
   const consumer = queue.work({
     concurrency: slots,
     handle: (job) => runner.run(job.sessionId),
     onError: (error) => log.warn({ error }, 'queue.error'),
   });
   relay.offerDirectClaims((sessionId) => runner.offer(sessionId));
-  const sweeper = new Sweeper({ ...options, elected: () => presence.elected() });
+  const sweeper = new Sweeper({ ...options, elected: () => presence.elected(), oldestWaitMs: () => oldestWait(queue) });
   sweeper.start();
-  const touching = setInterval(() => void touch(), TOUCH_MS);
   const fetchedRecently = (): boolean => Date.now() - (consumer.lastFetchedAt() ?? 0) < FETCHED_RECENTLY_MS;
-
-  async function touch(): Promise<void> {
+  const touch = async (): Promise<void> => {
     if (fetchedRecently()) await touchWorker(database, id).catch((error: unknown) => log.warn({ error }, 'worker.touch_failed'));
-  }
-
+  };
+  const touching = setInterval(() => void touch(), TOUCH_MS);
   return {
     fetchedRecently,
     close: async () => {
       clearInterval(touching);
       relay.offerDirectClaims(null);
-      await consumer.pause();
-      await runner.handOver();
-      await consumer.close({ graceMs: HAND_OVER_MS });
-      await sweeper.stop();
-      await removeWorker(database, id);
-      await presence.close();
+      try {
+        await consumer.pause();
+        await runner.handOver();
+        await consumer.close({ graceMs: HAND_OVER_MS });
+        await sweeper.stop();
+        await removeWorker(database, id);
+      } finally {
+        await presence.close();
+      }
     },
   };
+}
+
+async function oldestWait(queue: JobQueue): Promise<number> {
+  const health = await queue.health();
+  return health.reachable ? health.oldestWaitMs : 0;
 }

@@ -51,7 +51,7 @@ export class LoopRuntime implements AgentRuntime {
       models: this.#targets(contract),
       system: contract.systemPrompt,
       tools: this.#tools(contract),
-      context,
+      context: { ...context, recordProcess: (callId, process) => journal.recordProcess(callId, process) },
       turn: `t${claimed.turn.number}`,
       promptId: claimed.turn.id,
       signal: AbortSignal.any([signals.stop, signals.lost]),

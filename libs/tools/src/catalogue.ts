@@ -99,5 +99,5 @@ function inTaskFolder(tool: ToolDefinition<z.ZodType, AgentToolContext>): Catalo
 }
 
 function hasFolder(context: ToolContext): context is AgentToolContext {
-  return context.actor.kind === 'agent' && context.workspace !== undefined;
+  return context.actor.kind === 'agent' && context.workspace !== undefined && context.recordProcess !== undefined;
 }

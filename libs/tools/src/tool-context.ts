@@ -11,12 +11,15 @@ export interface ToolContext {
   readonly surface: ToolSurface;
   /** The task's folder; absent over MCP, where nobody has it. */
   readonly workspace?: { readonly root: string };
+  /** Stores the process of a command before it begins; rejects when nothing may run any more (K21). */
+  readonly recordProcess?: (callId: string, process: object) => Promise<void>;
 }
 
 /** The context of an agent's call in its task's folder: what workspace tools run with. */
 export interface AgentToolContext extends ToolContext {
   readonly actor: AgentActor;
   readonly workspace: { readonly root: string };
+  readonly recordProcess: (callId: string, process: object) => Promise<void>;
 }
 
 /** Who calls, with the id of this call where the surface gives it one that a retry would carry again (K16). */

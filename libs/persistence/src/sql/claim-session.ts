@@ -51,14 +51,29 @@ export async function releaseLease(tx: Tx, sessionId: string, state: SessionRow[
 }
 
 /**
- * Extends the leases of one process ($1: presence, $2: ms) and brings back which of their turns are to stop (K12). Run by the presence
- * thread. A row that somebody writes is left for the next renewal: waiting for it would keep all the others locked meanwhile.
+ * Extends the leases of one process ($1: presence, $2: ms, $3: sessions that it holds). Run by the presence thread (K12). A row that
+ * somebody writes is left for the next renewal: waiting for it would keep all the others locked meanwhile.
  */
 export const RENEW_LEASES = `
-WITH held AS (SELECT id FROM session WHERE lease_presence = $1 AND lease_owner IS NOT NULL FOR NO KEY UPDATE SKIP LOCKED)
-UPDATE session s SET lease_until = clock_timestamp() + $2 * interval '1 millisecond' FROM held WHERE s.id = held.id
-RETURNING s.id AS session_id, s.lease_epoch AS epoch,
-  EXISTS (SELECT 1 FROM turn t WHERE t.session_id = s.id AND t.status <> 'finished' AND t.stop_requested_at IS NOT NULL) AS stop`;
+WITH held AS (SELECT id FROM session WHERE id = ANY($3::uuid[]) AND lease_presence = $1 AND lease_owner IS NOT NULL FOR NO KEY UPDATE SKIP LOCKED)
+UPDATE session s SET lease_until = clock_timestamp() + $2 * interval '1 millisecond' FROM held WHERE s.id = held.id`;
+
+/** What became of the sessions that a process ($1: presence) believes to hold ($2), read without locks (K4, K18). */
+export const READ_HELD = `
+SELECT s.id AS session_id, s.lease_epoch AS epoch, s.lease_presence IS NOT DISTINCT FROM $1::bigint AS ours,
+  EXISTS (SELECT 1 FROM turn t WHERE t.session_id = s.id AND t.status <> 'finished' AND t.stop_requested_at IS NOT NULL) AS stop
+FROM session s WHERE s.id = ANY($2::uuid[])`;
+
+/**
+ * Takes or keeps the election as the one sweeper ($1: presence, $2: ms) by the database's clock (K12): free when its time has passed or
+ * when its holder's process is gone. A holder that stands still loses it.
+ */
+export const TAKE_ELECTION = `
+INSERT INTO setting (key, value) VALUES ('sweeper', jsonb_build_object('presence', $1::text, 'until', clock_timestamp() + $2 * interval '1 millisecond'))
+ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value
+WHERE setting.value->>'presence' = $1::text OR (setting.value->>'until')::timestamptz < clock_timestamp()
+  OR NOT ${isPresent("(setting.value->>'presence')::bigint")}
+RETURNING key`;
 
 /** Opens the turn of an entry: the entry is delivered, the turn has the session's next number. */
 export async function openTurn(

@@ -11,9 +11,10 @@ export interface NewEvent {
 
 const INSERT = `
 INSERT INTO event (id, workspace_id, type, task_id, session_id, payload)
-SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::text[])`;
+SELECT e.id, e.workspace_id, e.type, coalesce(e.task_id, (SELECT s.task_id FROM session s WHERE s.id = e.session_id)), e.session_id, e.payload
+FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::text[]) AS e(id, workspace_id, type, task_id, session_id, payload)`;
 
-/** Stores durable events with the change that they tell of, in their order; the sequencer gives them positions after the commit (K15). */
+/** Stores durable events with the change that they tell of, in their order; a session's event is its task's too; the sequencer gives them positions after the commit (K15). */
 export function sendEvents(tx: OpenTx, events: readonly NewEvent[]): void {
   if (events.length === 0) return;
   tx.send(INSERT, [

@@ -9,13 +9,16 @@ const OWN_THREAD = `coalesce(thread_id, '00000000-0000-0000-0000-000000000000'::
 /** What a barrier finds under the fence: the lease is lost, the turn is to stop, or it may write. */
 export type Fence = 'held' | 'lost' | 'stopped';
 
-/** Locks the session with its epoch, marks the turn's progress, and reads its stop flag. */
-export async function passFence(tx: Tx, lease: Lease, turnId: string): Promise<Fence> {
+/**
+ * Locks the session with its epoch and reads the turn's stop flag. `progress` marks what a takeover may build on: a stored response or
+ * result, not a request that may never be answered (K22).
+ */
+export async function passFence(tx: Tx, lease: Lease, turnId: string, progress: boolean): Promise<Fence> {
   const [turn] = await tx.query<{ stopped: boolean }>(
     `WITH held AS (SELECT id FROM session WHERE id = $1 AND lease_epoch = $2 AND lease_owner IS NOT NULL FOR NO KEY UPDATE)
-     UPDATE turn SET last_barrier_at = clock_timestamp() FROM held WHERE turn.id = $3 AND turn.session_id = held.id AND turn.status <> 'finished'
+     UPDATE turn SET last_barrier_at = CASE WHEN $4 THEN clock_timestamp() ELSE last_barrier_at END FROM held WHERE turn.id = $3 AND turn.session_id = held.id AND turn.status <> 'finished'
      RETURNING turn.stop_requested_at IS NOT NULL AS stopped`,
-    [lease.sessionId, lease.epoch, turnId],
+    [lease.sessionId, lease.epoch, turnId, progress],
   );
   if (!turn) return 'lost';
   return turn.stopped ? 'stopped' : 'held';
