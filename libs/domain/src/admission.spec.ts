@@ -28,7 +28,7 @@ const OBSTRUCTED: Readonly<Record<Obstacle, Partial<AdmissionFacts>>> = {
 
 describe('what a session does next', () => {
   test.each(OBSTACLES.flatMap((obstacle) => ENTRY_KINDS.map((kind) => ({ obstacle, kind }))))(
-    '$obstacle lets $kind through as the table says [K6]',
+    '$obstacle lets $kind through as the table says [K6, M8]',
     ({ obstacle, kind }) => {
       const next = nextWork({ ...READY, ...OBSTRUCTED[obstacle], entries: [entry('e', kind)] });
       expect(next).toEqual(ADMITTED[obstacle][kind] ? { do: 'open', entryId: 'e' } : { do: 'nothing', because: obstacle });
@@ -91,6 +91,6 @@ test.each([
   ['alert', {}, 2],
   ['reminder', {}, 3],
   ['prompt', {}, 3],
-] as const)('%s %j has rank %i', (kind, how, rank) => {
+] as const)('%s %j has rank %i [M8]', (kind, how, rank) => {
   expect(rankOf(kind, { supersedes: false, interrupts: false, ...how })).toBe(rank);
 });

@@ -30,13 +30,13 @@ async function parkedChild() {
 }
 
 describe('a message to', () => {
-  test('a session that never started starts it', async () => {
+  test('a session that never started starts it [M5]', async () => {
     const task = await world.task();
     expect(accepted(await say(world, world.operator, task.id))).toMatchObject({ session_id: task.sessionId, status: 'started' });
     expect((await world.claim(task.sessionId)).turn.number).toBe(1);
   });
 
-  test('an idle session opens a turn', async () => {
+  test('an idle session opens a turn [M2]', async () => {
     const task = await world.task();
     await world.endTurn(await world.openTurn(task.sessionId));
     expect(accepted(await say(world, world.operator, task.id)).status).toBe('sent');
@@ -44,7 +44,7 @@ describe('a message to', () => {
     expect((await world.claim(task.sessionId)).turn.number).toBe(2);
   });
 
-  test('a running session waits in its queue and opens the next turn', async () => {
+  test('a running session waits in its queue and opens the next turn [M1]', async () => {
     const task = await world.task();
     const claimed = await world.openTurn(task.sessionId);
     const sent = accepted(await say(world, world.operator, task.id));
@@ -55,7 +55,7 @@ describe('a message to', () => {
     expect((await world.entries(task.sessionId)).find(({ id }) => id === sent.delivery_id)).toMatchObject({ turn_id: turn.id });
   });
 
-  test('a parked session waits in its queue, and the wait stays', async () => {
+  test('a parked session waits in its queue, and the wait stays [M4]', async () => {
     const { child, questionId } = await parkedChild();
     expect(accepted(await say(world, world.operator, child.id)).status).toBe('queued');
     expect(await world.tryClaim(child.sessionId)).toBeNull();
@@ -73,7 +73,7 @@ describe('a message to', () => {
     }
   });
 
-  test('an ended session is refused, and so is one to an archived or unknown task', async () => {
+  test('an ended session is refused, and so is one to an archived or unknown task [M6]', async () => {
     const ended = await world.task();
     await world.endSession(ended, ended.sessionId);
     expect(await say(world, world.operator, ended.id)).toMatchObject({ code: 'SESSION_TERMINAL' });
@@ -99,7 +99,7 @@ describe('a message to', () => {
 });
 
 describe('the target', () => {
-  test('is the named session, never another; else the live primary; else the newest live one', async () => {
+  test('is the named session, never another; else the live primary; else the newest live one [M7]', async () => {
     const task = await world.task();
     const [older, newest] = [await world.session(task), await world.session(task)];
     expect(accepted(await say(world, world.operator, task.id)).session_id).toBe(task.sessionId);
@@ -131,7 +131,7 @@ describe('an interrupt', () => {
     expect(await world.entries(child.sessionId)).toEqual([]);
   });
 
-  test('of a running turn marks it to stop, and opens the next turn before what waits [K18]', async () => {
+  test('of a running turn marks it to stop, and opens the next turn before what waits [K18, M1]', async () => {
     const parent = await world.task();
     const child = await world.task({ parent });
     const claimed = await world.openTurn(child.sessionId);
@@ -145,7 +145,7 @@ describe('an interrupt', () => {
     expect((await world.entries(child.sessionId)).find(({ id }) => id === sent.delivery_id)).toMatchObject({ rank: 1, turn_id: turn.id });
   });
 
-  test('of a parked turn takes it down at once, and a late decision finds it cancelled [K18]', async () => {
+  test('of a parked turn takes it down at once, and a late decision finds it cancelled [K18, M4]', async () => {
     const { parent, child, turnId, questionId } = await parkedChild();
     const sent = accepted(await say(world, world.agent(parent), child.id, { delivery_mode: 'interrupt' }));
     expect(sent.status).toBe('sent');
@@ -158,7 +158,7 @@ describe('an interrupt', () => {
     expect((await world.entries(child.sessionId)).find(({ id }) => id === sent.delivery_id)).toMatchObject({ turn_id: turn.id });
   });
 
-  test('of a waiting child supersedes its question [S1]', async () => {
+  test('of a waiting child supersedes its question [S1, M3]', async () => {
     const one = await waitingChild(world);
     expect(accepted(await say(world, world.agent(one.parent), one.child.id, { delivery_mode: 'interrupt' })).status).toBe('sent');
     expect((await readQuestion(world, one.questionId)).status).toBe('superseded');
@@ -172,7 +172,7 @@ describe('a queue', () => {
     for (let place = 0; place < CAP; place++) await world.prompt(task.sessionId);
   }
 
-  test('that is full refuses ordinary messages without telling what waits, and takes the rest [A10]', async () => {
+  test('that is full refuses ordinary messages without telling what waits, and takes the rest [A10, M9]', async () => {
     const parent = await world.task();
     const child = await world.task({ parent });
     await fill(child);
@@ -192,7 +192,7 @@ describe('a queue', () => {
     expect(sent.filter((outcome) => 'refused' in outcome)).toHaveLength(2 * senders.length - CAP);
   });
 
-  test('without a cap takes everything', async () => {
+  test('without a cap takes everything [M9]', async () => {
     const open = await World.open({ queue_entries: 0 });
     const task = await open.task();
     for (let place = 0; place < 12; place++) accepted(await say(open, open.operator, task.id));
@@ -202,7 +202,7 @@ describe('a queue', () => {
 });
 
 describe('an idempotency key', () => {
-  test('gives the first delivery for the same body and refuses another one [K16]', async () => {
+  test('gives the first delivery for the same body and refuses another one [K16, M10]', async () => {
     const [sender, task, other] = [await world.task(), await world.task(), await world.task()];
     const by = world.agent(sender);
     const first = accepted(await say(world, by, task.id, { idempotency_key: 'k' }));
@@ -231,7 +231,7 @@ describe('an idempotency key', () => {
     expect(await world.entries(task.sessionId)).toHaveLength(3);
   });
 
-  test('used twenty times at once, for two tasks, makes one delivery [K16]', async () => {
+  test('used twenty times at once, for two tasks, makes one delivery [K16, M10]', async () => {
     const [sender, one, two] = [await world.task(), await world.task(), await world.task()];
     const tasks = Array.from({ length: 20 }, (_, index) => (index % 2 ? one : two));
     const sent = await Promise.all(tasks.map((task) => say(world, world.agent(sender), task.id, { idempotency_key: 'k'.repeat(500) })));

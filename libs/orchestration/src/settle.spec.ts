@@ -96,7 +96,7 @@ describe('settling', () => {
     expect((await world.entries(parent.sessionId)).map(({ kind }) => kind)).toEqual(['alert']);
   });
 
-  test('a bad end alerts the parent once, folded while the alert waits', async () => {
+  test('a bad end alerts the parent once, folded while the alert waits [M14]', async () => {
     const parent = await world.task();
     const child = await world.task({ parent, autopilot: true });
     const failure: LoopStop = { reason: 'error', kind: 'model_request', message: 'the provider is down' };
