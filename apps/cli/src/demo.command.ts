@@ -8,7 +8,7 @@ import { connect, type ConnectionOptions } from './connection.js';
 import { DEMO_MODEL, DEMO_PROMPT } from './demo-script.js';
 import { CommandError } from './exit-code.js';
 import { startServer } from './running-server.js';
-import { readTree, type TaskNode } from './task-tree.js';
+import { flatten, readTree } from './task-tree.js';
 import { print, type Terminal } from './terminal.js';
 import { watchTask } from './watch.js';
 
@@ -120,10 +120,6 @@ async function report(api: ApiClient, terminal: Terminal, { root, scripted, json
   const unfinished = tasks.filter((task) => task.state !== 'completed');
   if (tasks.length < DEPTH || unfinished.length > 0)
     throw new CommandError(`The demo did not come to its end: ${tasks.length} tasks, ${unfinished.length} of them not completed.`);
-}
-
-function flatten({ task, children }: TaskNode): readonly Task[] {
-  return [task, ...children.flatMap(flatten)];
 }
 
 /** The questions of the hierarchy, in the order in which they were asked. */

@@ -1,4 +1,5 @@
 /** The tree of tasks below one, as lines for a terminal. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiClient } from '@echelon/api-client';
 import type { Task } from '@echelon/contracts';
 
@@ -58,8 +59,30 @@ function line(task: Task): string {
   return [SIGNS[task.state], task.title, `[${task.state}]`, ...marks].filter(Boolean).join(' ');
 }
 
-/** Nothing in the tree runs or waits for another task: it goes on only when somebody acts. */
-export function isAtRest({ task, children }: TaskNode): boolean {
-  const moving = task.state === 'in_progress' || task.state === 'waiting' || task.state === 'ready' || task.state === 'blocked';
-  return !moving && children.every(isAtRest);
+/**
+ * Whether the tree rests: it goes on only when somebody acts. Nothing in it runs or waits for another task, no queue holds what a
+ * worker is about to begin, and a second reading finds that nothing moved while the queues were read.
+ */
+export async function isAtRest(api: ApiClient, root: TaskNode, signal?: AbortSignal): Promise<boolean> {
+  const tasks = flatten(root);
+  if (tasks.some(isMoving)) return false;
+  for (const task of tasks) if (await hasWork(api, task, signal)) return false;
+  return isDeepStrictEqual(await readTree(api, root.task.id, signal), root);
+}
+
+/** The task and all tasks below it, parents first. */
+export function flatten({ task, children }: TaskNode): readonly Task[] {
+  return [task, ...children.flatMap(flatten)];
+}
+
+function isMoving({ state }: Task): boolean {
+  return state === 'in_progress' || state === 'waiting' || state === 'ready' || state === 'blocked';
+}
+
+async function hasWork(api: ApiClient, { state, primary_session_id: sessionId }: Task, signal?: AbortSignal): Promise<boolean> {
+  if (state !== 'review' || !sessionId) return false;
+  const session = await api.sessions.get(sessionId, options(signal));
+  if (session.runtime !== 'loop' || !session.auto_run || session.ended_at) return false;
+  const queue = await api.sessions.listQueue(sessionId, { limit: 1 }, options(signal));
+  return queue.items.length > 0;
 }

@@ -10,21 +10,16 @@ export interface WatchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Everything settles this long before the watch believes that the tree rests. */
-const QUIET_MS = 400;
-
 /** Returns once the whole tree rests: it has ended, waits for review, or waits for a person. */
 export async function watchTask(api: ApiClient, rootId: string, options: WatchOptions): Promise<void> {
   const ending = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal;
   const { workspace_id } = await api.tasks.get(rootId);
   const screen = new Screen(options);
-  let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
     const tree = await readTree(api, rootId, signal);
     screen.draw(drawTree(tree));
-    clearTimeout(timer);
-    if (isAtRest(tree)) timer = setTimeout(() => ending.abort(), QUIET_MS);
+    if (await isAtRest(api, tree, signal)) ending.abort();
   };
   try {
     for await (const followed of api.events.follow({ workspace_id, signal })) {
@@ -35,7 +30,6 @@ export async function watchTask(api: ApiClient, rootId: string, options: WatchOp
   } catch (error) {
     if (!ending.signal.aborted) throw error;
   } finally {
-    clearTimeout(timer);
     screen.end();
   }
 }
