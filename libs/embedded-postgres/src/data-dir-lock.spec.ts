@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -33,6 +33,12 @@ describe("a data folder's lock", () => {
     lock.release();
     lock.release();
     acquireDataDirLock(dataDir).release();
+  });
+
+  test('is refused in one sentence where the file system takes no folders, or a file is in the way', () => {
+    expect(() => acquireDataDirLock('/proc/echelon-spec/data')).toThrow('may not write to /proc/echelon-spec/data');
+    writeFileSync(path.join(parent, 'file'), '');
+    expect(() => acquireDataDirLock(path.join(parent, 'file', 'data'))).toThrow('may not write to');
   });
 
   test('is refused while another process holds it, and free the moment that one is killed', async () => {

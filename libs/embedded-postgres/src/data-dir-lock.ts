@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from './make-folder.js';
 import { StartupError, toStartupError } from './startup-error.js';
 
 export interface DataDirLock {
@@ -19,8 +20,7 @@ const SQLITE_BUSY = 5;
 export function acquireDataDirLock(dataDir: string): DataDirLock {
   const pidFile = path.join(dataDir, 'echelon.pid');
   try {
-    mkdirSync(path.dirname(dataDir), { recursive: true });
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir, 0o700);
     const database = lockFile(path.join(dataDir, 'echelon.lock'));
     if (!database) throw inUse(dataDir, pidFile);
     writeFileSync(pidFile, `${process.pid}\n`);
