@@ -1,7 +1,8 @@
 /** `echelon doctor`: what this machine has, what is wrong with it, and what to do. */
 import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { makeFolder } from '@echelon/embedded-postgres';
 import { type Config, readConfig, VARIABLES } from '@echelon/platform';
 import { describeSandbox } from '@echelon/workspace-tools';
 import type { Command } from 'commander';
@@ -50,7 +51,7 @@ async function examine(config: Config): Promise<readonly Check[]> {
 
 async function checkFolder(name: string, folder: string): Promise<Check> {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     await access(folder, constants.W_OK);
     return { name, ok: true, detail: folder };
   } catch {

@@ -22,7 +22,8 @@ export class StartupError extends Error {
 }
 
 const DISK_FULL = /ENOSPC|EDQUOT|No space left on device|Disk quota exceeded/i;
-const NO_PERMISSION = /EACCES|EPERM|EROFS|ENOENT: no such file or directory, mkdir|ENOTDIR|EEXIST|Permission denied|Operation not permitted|Read-only file system|wrong ownership/i;
+const NO_PERMISSION =
+  /EACCES|EPERM|EROFS|ENOENT: no such file or directory, mkdir|ENOTDIR|EEXIST|Permission denied|Operation not permitted|Read-only file system|wrong ownership/i;
 const PORT_IN_USE = /EADDRINUSE|Address already in use/i;
 
 /** Turns what the operating system or Postgres said about `dataDir` into one sentence; a `StartupError` passes unchanged. */

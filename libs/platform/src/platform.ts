@@ -15,7 +15,7 @@ import { createToolCatalogue, type ToolCatalogue } from '@echelon/tools';
 import { Closing } from './closing.js';
 import type { Config } from './config.js';
 import { createLogger } from './logger.js';
-import { openStorage, type Storage } from './storage.js';
+import { openStorage, openWorkspaceRoot, type Storage } from './storage.js';
 import type { WorkerHost } from './worker-host.js';
 import { superviseWorker } from './worker-supervisor.js';
 import { createTaskTools, endCommand } from './task-tools.js';
@@ -49,6 +49,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
   const closing = new Closing();
   try {
     const storage = closing.add(await openStorage(config), (it) => it.close());
+    openWorkspaceRoot(config);
     const pool = createPool(storage.url, { max: POOL, statementTimeoutMs: STATEMENT_MS });
     const database = closing.add(new Database(pool), (it) => it.close());
     const queue = closing.add(openQueue(config, storage), (it) => it.close());

@@ -1,6 +1,6 @@
 /** Where the truth lives: the embedded Postgres of the data folder, or the one that DATABASE_URL names; migrated before use. */
 import path from 'node:path';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@echelon/embedded-postgres';
+import { type EmbeddedPostgres, makeFolder, startEmbeddedPostgres, StartupError } from '@echelon/embedded-postgres';
 import { ensureDatabase, migrate } from '@echelon/persistence';
 import type { Config } from './config.js';
 
@@ -33,4 +33,14 @@ async function prepare(postgres: EmbeddedPostgres): Promise<Storage> {
   const url = postgres.url(DATABASE);
   await migrate(url, MIGRATIONS);
   return { url, embedded: true, close: () => postgres.stop() };
+}
+
+/** Makes the folder that holds the task folders, before the first turn needs it. Throws `StartupError`. */
+export function openWorkspaceRoot({ workspaceRoot }: Pick<Config, 'workspaceRoot'>): void {
+  try {
+    makeFolder(workspaceRoot);
+  } catch (cause) {
+    const message = `This account may not write to ${workspaceRoot}: correct its owner, or set ECHELON_WORKSPACE_ROOT to another folder.`;
+    throw new StartupError('no_permission', message, { cause });
+  }
 }
