@@ -166,7 +166,8 @@ export class World {
 
   /** Puts an ordinary prompt into the session's queue. */
   async prompt(sessionId: string, text = 'Go on.'): Promise<QueueEntryRow> {
-    return this.transactions.run((unit) => enqueue(unit, { sessionId, rank: 3, kind: 'prompt', text, senderKind: 'operator' }));
+    const prompt = { sessionId, rank: 3, kind: 'prompt', text, senderKind: 'operator' } as const;
+    return this.transactions.run(async (unit) => (await enqueue(unit, prompt)).entry);
   }
 
   /** Claims the session's next work; fails where it has none. */

@@ -4,7 +4,15 @@
  */
 import type { SentMessage } from '@echelon/contracts';
 import { decideAnswer, isRefusal, refuse } from '@echelon/domain';
-import { answerPendingQuestion, findQuestion, findTask, restWaitingSession, type QuestionRow, type SessionRow } from '@echelon/persistence';
+import {
+  answerPendingQuestion,
+  findQuestion,
+  findTask,
+  newId,
+  restWaitingSession,
+  type QuestionRow,
+  type SessionRow,
+} from '@echelon/persistence';
 import type { Actor, AgentActor } from './actor.js';
 import { refuseCaller } from './caller-authority.js';
 import { lockQuestion, withdrawQuestionEntries } from './ending.js';
@@ -57,8 +65,11 @@ async function accept(
 ): Promise<SentMessage> {
   const { parent_task_id: parentTaskId, questions, task_id: taskId } = question.metadata;
   const parent = await findTask(unit, parentTaskId);
+  const entryId = newId();
   await restWaitingSession(unit, session.id);
-  const entry = await enqueue(unit, {
+  const answering = answerPendingQuestion(unit, question.id, { text, sessionId: actor.sessionId, deliveryId: entryId });
+  const queueing = enqueue(unit, {
+    id: entryId,
     sessionId: session.id,
     rank: 0,
     kind: 'answer',
@@ -73,9 +84,9 @@ async function accept(
     senderSessionId: actor.sessionId,
     questionId: question.id,
   });
-  const answered = await answerPendingQuestion(unit, question.id, { text, sessionId: actor.sessionId, deliveryId: entry.id });
+  const [answered, queued] = await Promise.all([answering, queueing, withdrawQuestionEntries(unit, question, 'answered')]);
   if (!answered) throw new Refused(refuse('QUESTION_NOT_PENDING'));
-  await withdrawQuestionEntries(unit, answered, 'answered');
+  const { entry } = queued;
   await unit.tell({
     workspaceId: question.workspace_id,
     type: 'question.answered',
@@ -88,7 +99,7 @@ async function accept(
       waited_ms: entry.created_at.getTime() - question.created_at.getTime(),
     },
   });
-  return result(question, (await opensNext(unit, session, entry.id)) ? 'sent' : 'queued', entry.id);
+  return result(question, opensNext(session, queued) ? 'sent' : 'queued', entry.id);
 }
 
 function result(question: QuestionRow, status: SentMessage['status'], deliveryId: string): SentMessage {

@@ -56,13 +56,13 @@ export async function askParent(
   const asking = await lockAsking(unit, actor);
   if (!asking) return refuse('NOT_FOUND');
   const key = hashKey(ask.key).toString('hex');
-  const same = await findQuestionByKey(unit, asking.session.id, key);
+  const { session } = asking;
+  const [same, pending] = await Promise.all([findQuestionByKey(unit, session.id, key), findPendingQuestion(unit, session.id)]);
   if (same && !isSameBody(same, asked)) return refuse('IDEMPOTENCY_MISMATCH');
-  if (!same && sessionMachine.isTerminal(asking.session.state)) return refuse('SESSION_TERMINAL', { state: asking.session.state });
-  const pending = await findPendingQuestion(unit, asking.session.id);
+  if (!same && sessionMachine.isTerminal(session.state)) return refuse('SESSION_TERMINAL', { state: session.state });
   const outcome = decideAsk({
     autopilot: asking.task.autopilot,
-    sessionKind: asking.session.kind,
+    sessionKind: session.kind,
     parentTaskId: asking.task.parent_id,
     sameKeyQuestionId: same?.id ?? null,
     pendingQuestionId: pending?.id ?? null,
@@ -75,15 +75,19 @@ export async function askParent(
 
 async function lockAsking(unit: Unit, actor: AgentActor): Promise<Asking | null> {
   const found = await findTask(unit, actor.taskId);
-  const tasks = await lockTasks(unit, found ? [found.id, ...(found.parent_id ? [found.parent_id] : [])] : []);
+  if (!found) return null;
+  const parentIds = found.parent_id ? [found.parent_id] : [];
+  const [tasks, sessions, turn] = await Promise.all([
+    lockTasks(unit, [found.id, ...parentIds]),
+    lockSessionSets(unit, { liveOf: parentIds, ids: [actor.sessionId] }),
+    findOpenTurn(unit, actor.sessionId),
+  ]);
   const task = tasks.find(({ id }) => id === actor.taskId);
   if (!task || task.workspace_id !== actor.workspaceId) return null;
-  if (task.parent_id !== found?.parent_id) throw new ChangedMeanwhile('the parent of a task');
+  if (task.parent_id !== found.parent_id) throw new ChangedMeanwhile('the parent of a task');
   const parent = tasks.find(({ id }) => id === task.parent_id) ?? null;
-  const sessions = await lockSessionSets(unit, { liveOf: parent ? [parent.id] : [], ids: [actor.sessionId] });
   const session = sessions.find(({ id }) => id === actor.sessionId);
   if (session?.task_id !== task.id) return null;
-  const turn = await findOpenTurn(unit, session.id);
   return { task, parent, session, turn, parentSessions: sessions.filter((one) => one.task_id === parent?.id) };
 }
 
@@ -102,16 +106,31 @@ async function returnExisting(unit: Unit, { turn }: Asking, question: QuestionRo
   return { question_id: question.id, parent_task_id: question.metadata.parent_task_id, status: 'waiting_for_parent' };
 }
 
-type NewQuestion = Asked & { readonly id: string; readonly key: string; readonly parentSessionId: string };
+type NewQuestion = Asked & {
+  readonly id: string;
+  readonly key: string;
+  readonly parentSessionId: string;
+  readonly entryId: string;
+  /** The question for whose sake the asking turn runs. */
+  readonly causeId: string | null;
+};
 
-async function storeQuestion(unit: Unit, asking: Asking, asked: Omit<NewQuestion, 'id'>): Promise<AskedParent> {
+async function storeQuestion(
+  unit: Unit,
+  asking: Asking,
+  asked: Pick<NewQuestion, keyof Asked | 'key' | 'parentSessionId'>,
+): Promise<AskedParent> {
   const { task, parent, session, turn } = asking;
   if (!parent) throw new Error(`task ${task.id} has no parent to ask`);
-  const question = await recordQuestion(unit, asking, parent, { ...asked, id: newId() });
-  if (turn) await markAsked(unit, turn.id, question.id);
+  const cause = turn && (await findCausingQuestion(unit, turn.opening_entry_id));
+  const id = newId();
+  const [question] = await Promise.all([
+    recordQuestion(unit, asking, parent, { ...asked, id, entryId: newId(), causeId: cause?.id ?? null }),
+    turn && markAsked(unit, turn.id, id),
+    refreshWork(unit, session.id),
+  ]);
   const isPaused = asking.parentSessions.some((one) => one.id === asked.parentSessionId && !one.auto_run);
   if (isPaused) await notifyOperators(unit, question, 'question_to_paused_parent');
-  await refreshWork(unit, session.id);
   await unit.tell({
     workspaceId: task.workspace_id,
     type: 'question.asked',
@@ -125,8 +144,8 @@ async function storeQuestion(unit: Unit, asking: Asking, asked: Omit<NewQuestion
 /** The question in the child's conversation, and the entry that tells the parent of it. */
 async function recordQuestion(unit: Unit, asking: Asking, parent: TaskRow, asked: NewQuestion): Promise<QuestionRow> {
   const { task, session, turn } = asking;
-  const cause = turn && (await findCausingQuestion(unit, turn.opening_entry_id));
-  const entry = await enqueue(unit, {
+  const queueing = enqueue(unit, {
+    id: asked.entryId,
     sessionId: asked.parentSessionId,
     rank: 2,
     kind: 'question',
@@ -141,15 +160,16 @@ async function recordQuestion(unit: Unit, asking: Asking, parent: TaskRow, asked
     task_id: task.id,
     parent_task_id: parent.id,
     parent_session_id: asked.parentSessionId,
-    parent_entry_id: entry.id,
+    parent_entry_id: asked.entryId,
     idempotency_key: asked.key,
     questions: asked.questions,
     context: asked.context,
-    caused_by_question_id: cause?.id ?? null,
+    caused_by_question_id: asked.causeId,
   };
   const content = serializeText(recordText(asked.questions, asked.context));
   const common = { sessionId: session.id, turnId: turn?.id ?? null, type: 'parent_question', role: 'assistant', hidden: true } as const;
-  return { ...(await insertMessage(unit, { ...common, id: asked.id, content, metadata })), metadata };
+  const [row] = await Promise.all([insertMessage(unit, { ...common, id: asked.id, content, metadata }), queueing]);
+  return { ...row, metadata };
 }
 
 function textForParent({ task, session, parentSessions }: Asking, parent: TaskRow, asked: NewQuestion): string {

@@ -39,7 +39,7 @@ export async function claimTurn(transactions: Transactions, sessionId: string, h
     if (!task || !session || !facts || session.lease_owner !== null) return null;
     const next = nextWork(facts);
     if (next.do === 'nothing') {
-      await setRunnable(unit, sessionId, false);
+      setRunnable(unit, sessionId, false);
       return null;
     }
     const [lease, turn, started] = await Promise.all([

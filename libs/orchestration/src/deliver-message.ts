@@ -43,7 +43,7 @@ import { endQuestion } from './ending.js';
 import { peerMessageText } from './message-text.js';
 import type { Outcome } from './outcome.js';
 import { inScope } from './scope.js';
-import { enqueue, opensNext } from './session-queue.js';
+import { enqueue, opensNext, type Queued } from './session-queue.js';
 import { stopTurn } from './stop-turn.js';
 import type { Unit } from './unit-of-work.js';
 
@@ -60,6 +60,7 @@ interface Target {
   readonly task: TaskRow;
   readonly session: SessionRow;
   readonly pending: QuestionRow | null;
+  readonly queuedOrdinary: number;
   readonly relation: SenderRelation;
 }
 
@@ -76,14 +77,14 @@ export async function deliverMessage(unit: Unit, limits: Limits, actor: Actor, m
     sessionState: target.session.state,
     mode: message.mode,
     questionPending: target.pending !== null,
-    queuedOrdinary: await countQueuedPrompts(unit, target.session.id),
+    queuedOrdinary: target.queuedOrdinary,
     cap: limits.queue_entries,
   });
   if (isRefusal(arrival)) return arrival;
   await makeWay(unit, target, arrival);
-  const entry = await enqueue(unit, await toEntry(unit, actor, message, { target, arrival, idempotency }));
-  if (actor.kind === 'operator') await audit(unit, actor, target, entry);
-  return result(target, entry, await statusOf(unit, target.session, arrival, entry));
+  const queued = await enqueue(unit, await toEntry(unit, actor, message, { target, arrival, idempotency }));
+  if (actor.kind === 'operator') await audit(unit, actor, target, queued.entry);
+  return result(target, queued.entry, statusOf(target.session, arrival, queued));
 }
 
 async function chooseTarget(unit: Unit, actor: Actor, task: TaskRow | Refusal, message: OrdinaryMessage): Promise<Outcome<Target>> {
@@ -91,8 +92,10 @@ async function chooseTarget(unit: Unit, actor: Actor, task: TaskRow | Refusal, m
   const refusal = await refuseCaller(unit, actor, [task]);
   if (refusal) return refusal;
   if (task.archived_at) return refuse('TASK_ARCHIVED');
-  const locked = await lockSessionSets(unit, { liveOf: [task.id], askedBy: [task.id] });
-  const sessions = await listSessions(unit, task.id);
+  const [locked, sessions] = await Promise.all([
+    lockSessionSets(unit, { liveOf: [task.id], askedBy: [task.id] }),
+    listSessions(unit, task.id),
+  ]);
   const chosen = chooseTargetSession(
     sessions.map(({ id, state, is_primary }, age) => ({ id, state, isPrimary: is_primary, age })),
     message.sessionId,
@@ -102,9 +105,9 @@ async function chooseTarget(unit: Unit, actor: Actor, task: TaskRow | Refusal, m
   if (taskMachine.isTerminal(task.state)) return refuse('TASK_TERMINAL', { state: task.state });
   const session = locked.find(({ id }) => id === chosen.sessionId);
   if (!session) throw new ChangedMeanwhile('the sessions of a task');
-  const pending = await findPendingQuestion(unit, session.id);
+  const [pending, queuedOrdinary] = await Promise.all([findPendingQuestion(unit, session.id), countQueuedPrompts(unit, session.id)]);
   if (pending) await requireLocked(unit, pending, locked);
-  return { task, session, pending, relation: relationOf(actor, task) };
+  return { task, session, pending, queuedOrdinary, relation: relationOf(actor, task) };
 }
 
 /** Ending the question will touch the queue that holds it (S9). */
@@ -173,9 +176,9 @@ function repeat(taskId: string, entry: QueueEntryRow, bodyHash: Buffer): Outcome
 }
 
 /** What the sender is told: `sent` and `started` only if nothing else keeps the entry from being next. */
-async function statusOf(unit: Unit, session: SessionRow, arrival: Arrival, entry: QueueEntryRow): Promise<SentMessage['status']> {
+function statusOf(session: SessionRow, arrival: Arrival, queued: Queued): SentMessage['status'] {
   if (arrival.status === 'queued' || arrival.interrupts) return arrival.status;
-  return (await opensNext(unit, session, entry.id)) ? arrival.status : 'queued';
+  return opensNext(session, queued) ? arrival.status : 'queued';
 }
 
 async function audit(unit: Unit, actor: Actor, { session }: Target, entry: QueueEntryRow): Promise<void> {

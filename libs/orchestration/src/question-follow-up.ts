@@ -32,7 +32,7 @@ export async function followUpQuestions(
 async function remind(unit: Unit, question: QuestionRow, sessionId: string): Promise<void> {
   const asked = await findEntry(unit, question.metadata.parent_entry_id);
   if (!asked) throw new Error(`question ${question.id} was never told to its parent`);
-  const entry = await enqueue(unit, {
+  const { entry } = await enqueue(unit, {
     sessionId,
     rank: 3,
     kind: 'reminder',

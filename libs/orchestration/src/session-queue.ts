@@ -11,9 +11,15 @@ import type { Unit } from './unit-of-work.js';
 const URGENT = 1;
 const ORDINARY = 2;
 
+export interface Queued {
+  readonly entry: QueueEntryRow;
+  /** What the session does next, now that the entry is there. */
+  readonly next: NextWork;
+}
+
 /** Appends an entry, and announces it if that gives an unheld session work. */
-export async function enqueue(unit: Unit, entry: NewEntry): Promise<QueueEntryRow> {
-  const row = await insertEntry(unit, entry);
+export async function enqueue(unit: Unit, entry: NewEntry): Promise<Queued> {
+  const [row, next] = await Promise.all([insertEntry(unit, entry), refreshWork(unit, entry.sessionId, priorityOf(entry))]);
   await unit.tell({
     workspaceId: row.workspace_id,
     type: 'queue.changed',
@@ -21,24 +27,22 @@ export async function enqueue(unit: Unit, entry: NewEntry): Promise<QueueEntryRo
     sessionId: row.session_id,
     data: { entry_id: row.id, kind: row.kind, state: row.state },
   });
-  await refreshWork(unit, entry.sessionId, priorityOf(entry));
-  return row;
+  return { entry: row, next };
 }
 
 /** Stores what the session would do next, and announces it if nobody holds the session. Call after every change of a fact of admission. */
 export async function refreshWork(unit: Unit, sessionId: string, priority: number = ORDINARY): Promise<NextWork> {
-  const next = nextWork(await loadAdmission(unit, sessionId));
+  const facts = await loadAdmission(unit, sessionId);
+  const next = nextWork(facts);
   const runnable = next.do !== 'nothing';
-  const { held } = await setRunnable(unit, sessionId, runnable);
-  if (runnable && !held) await unit.wake(sessionId, priority);
+  setRunnable(unit, sessionId, runnable);
+  if (runnable && !facts.held) await unit.wake(sessionId, priority);
   return next;
 }
 
 /** Whether the entry opens the session's next turn now: nobody runs the session, and nothing goes before the entry. */
-export async function opensNext(unit: Unit, session: SessionRow, entryId: string): Promise<boolean> {
-  if (session.state === 'running') return false;
-  const next = nextWork(await loadAdmission(unit, session.id));
-  return next.do === 'open' && next.entryId === entryId;
+export function opensNext(session: Pick<SessionRow, 'state'>, { entry, next }: Queued): boolean {
+  return session.state !== 'running' && next.do === 'open' && next.entryId === entry.id;
 }
 
 /** Answers, questions and what an operator writes go before the rest (K24). */

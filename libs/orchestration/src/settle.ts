@@ -100,8 +100,11 @@ export async function endTurn(
   options: SettleOptions,
 ): Promise<Settled> {
   const { turn, task, session } = claimed;
-  await closeTurn(unit, session, turn, ending);
-  const facts = await loadAdmission(unit, session.id);
+  const [, facts, others] = await Promise.all([
+    closeTurn(unit, session, turn, ending),
+    loadAdmission(unit, session.id),
+    countOtherActiveSessions(unit, task.id, session.id),
+  ]);
   const decided = settleTurn({
     outcome: ending.outcome,
     asked: turn.ended_by_question_id !== null,
@@ -112,7 +115,7 @@ export async function endTurn(
     isPrimary: session.is_primary,
     hasParent: task.parent_id !== null,
     next: nextWork(facts),
-    otherSessionActive: (await countOtherActiveSessions(unit, task.id, session.id)) > 0,
+    otherSessionActive: others > 0,
     yieldToOthers: options.yieldToOthers,
   });
   if (decided.alertsParent) await alertParent(unit, task, { turnId: turn.id, ...ending });
@@ -130,8 +133,7 @@ async function apply(unit: Unit, claimed: ClaimedTurn, decided: Settlement): Pro
   }
   await releaseLease(unit, session.id, decided.session === 'wait' ? 'waiting_for_input' : 'idle');
   if (decided.session === 'rest' && !decided.announces) await followUpQuestions(unit, claimed);
-  await refreshWork(unit, session.id);
-  if (decided.task) await moveTask(unit, task, decided.task);
+  await Promise.all([refreshWork(unit, session.id), decided.task && moveTask(unit, task, decided.task)]);
   return { then: 'released' };
 }
 

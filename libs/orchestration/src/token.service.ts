@@ -121,9 +121,9 @@ function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-async function audit(tx: Tx, actor: string, action: string, token: Token): Promise<void> {
+async function audit(unit: Unit, actor: string, action: string, token: Token): Promise<void> {
   const detail = { kind: token.kind, label: token.label, session_id: token.session_id };
-  await insertAudit(tx, { workspaceId: token.workspace_id, actor, action, subject: token.id, detail });
+  await insertAudit(unit, { workspaceId: token.workspace_id, actor, action, subject: token.id, detail });
 }
 
 function toActor(token: ValidToken): Actor {

@@ -53,6 +53,17 @@ describe('a transaction', () => {
     expect(violatedConstraint(await failed.catch((error: unknown) => error))).toBe('line_key');
   });
 
+  test('takes no statement after one part of its work has failed, however long another goes on', async () => {
+    let late: Promise<void> | undefined;
+    const failed = database.transaction(async (tx) => {
+      late = tx.query('SELECT pg_sleep(0.05)').then(() => tx.send(INSERT, [1, 'late']));
+      await Promise.all([late, Promise.reject(new Error('changed my mind'))]);
+    });
+    await expect(failed).rejects.toThrow('changed my mind');
+    await expect(late).rejects.toThrow('the transaction is over');
+    expect(await lines()).toEqual([]);
+  });
+
   test('leaves its connection fit for the next one when its work throws', async () => {
     const thrown = database.transaction(async (tx) => {
       tx.send(INSERT, [1, 'one']);

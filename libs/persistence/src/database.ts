@@ -71,15 +71,15 @@ export class Database implements Tx {
 
   private async attempt<T>(work: (tx: OpenTx) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
+    const tx = new Transaction(client);
     let broken: Error | undefined;
     try {
-      const tx = new Transaction(client);
       const value = await work(tx);
       await tx.commit();
       return value;
     } catch (error) {
       if (isStalePlan(error)) broken = error;
-      await client.query('ROLLBACK').catch((rollbackError: Error) => (broken = rollbackError));
+      await tx.rollback().catch((rollbackError: Error) => (broken = rollbackError));
       throw error;
     } finally {
       client.release(broken);

@@ -99,7 +99,7 @@ export {
   redirectQuestion,
 } from './sql/question.js';
 export { cancelEntry, cancelQuestionEntries, failEntries, findQueuedAlert, replaceEntryText } from './sql/settle-entry.js';
-export { cancelSessionQuestions, cancelTurnWaits, settleTurnCalls } from './sql/turn-waits.js';
+export { cancelSessionQuestions, cancelTurnWaits, settleTurnCalls, type SettledTurnCall } from './sql/turn-waits.js';
 export { decideUserQuestion, findCausingQuestion, findSameUserQuestion, findUserQuestion, markAsked } from './sql/ask.js';
 export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-delivery.js';
 export { readQuestion, readQuestionChain, readQuestions, type QuestionFilter, type QuestionView } from './sql/read-questions.js';

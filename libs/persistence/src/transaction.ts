@@ -2,15 +2,21 @@ import type { ClientBase } from 'pg';
 import type { OpenTx, Values } from './database.js';
 import { prepare } from './prepared-statement.js';
 
-/** One transaction on one connection; it begins with its first statement. */
+/**
+ * One transaction on one connection; it begins with its first statement.
+ *
+ * X1  Once it is over it takes no more statements: of work that is done at once, one part may fail while another goes on.
+ */
 export class Transaction implements OpenTx {
   readonly #sent: Promise<unknown>[] = [];
+  #over = false;
 
   constructor(private readonly client: ClientBase) {
     this.#keep(client.query('BEGIN'));
   }
 
   async query<Row extends object>(text: string, values: Values = []): Promise<readonly Row[]> {
+    this.#refuseWhenOver();
     const answered = this.client.query<Row>(prepare(text, values));
     this.#keep(answered);
     try {
@@ -21,13 +27,24 @@ export class Transaction implements OpenTx {
   }
 
   send(text: string, values: Values = []): void {
+    this.#refuseWhenOver();
     this.#keep(this.client.query(prepare(text, values)));
   }
 
   /** Rejects with the first failure of any statement; then nothing was committed. */
   async commit(): Promise<void> {
+    this.#over = true;
     this.#keep(this.client.query('COMMIT'));
     await Promise.all(this.#sent);
+  }
+
+  async rollback(): Promise<void> {
+    this.#over = true;
+    await this.client.query('ROLLBACK');
+  }
+
+  #refuseWhenOver(): void {
+    if (this.#over) throw new Error('the transaction is over');
   }
 
   /** Whoever awaits a statement hears of its failure, or the commit does. */

@@ -1,5 +1,13 @@
 import type { TurnOutcome } from '@echelon/domain';
-import { cancelTurnWaits, finishTurn, insertMessage, type SessionRow, settleTurnCalls, type TurnRow } from '@echelon/persistence';
+import {
+  cancelTurnWaits,
+  finishTurn,
+  sendMessage,
+  type SessionRow,
+  type SettledTurnCall,
+  settleTurnCalls,
+  type TurnRow,
+} from '@echelon/persistence';
 import { serializeParts } from '../message-content.js';
 import type { Unit } from '../unit-of-work.js';
 
@@ -10,9 +18,13 @@ export async function closeTurn(
   turn: TurnRow,
   end: { readonly outcome: TurnOutcome; readonly detail: string | null },
 ): Promise<void> {
-  if (!(await finishTurn(unit, turn.id, end))) return;
-  await cancelTurnWaits(unit, turn.id);
-  await answerOpenCalls(unit, turn);
+  const [finished, , open] = await Promise.all([
+    finishTurn(unit, turn.id, end),
+    cancelTurnWaits(unit, turn.id),
+    settleTurnCalls(unit, turn.id),
+  ]);
+  if (!finished) return;
+  for (const call of open) answerCall(unit, turn, call);
   await unit.tell({
     workspaceId: session.workspace_id,
     type: 'turn.finished',
@@ -23,15 +35,13 @@ export async function closeTurn(
 }
 
 /** Every call has exactly one result, also when nobody is left to run it (autopilot-contract.md §9, 3). */
-async function answerOpenCalls(unit: Unit, turn: TurnRow): Promise<void> {
-  for (const call of await settleTurnCalls(unit, turn.id)) {
-    await insertMessage(unit, {
-      sessionId: turn.session_id,
-      turnId: turn.id,
-      type: 'tool_result',
-      role: 'tool',
-      content: serializeParts([{ type: 'tool_result', call_id: call.call_id, name: call.name, text: call.result, is_error: true }]),
-      metadata: { status: call.state, ends_turn: false },
-    });
-  }
+function answerCall(unit: Unit, turn: TurnRow, call: SettledTurnCall): void {
+  sendMessage(unit, {
+    sessionId: turn.session_id,
+    turnId: turn.id,
+    type: 'tool_result',
+    role: 'tool',
+    content: serializeParts([{ type: 'tool_result', call_id: call.call_id, name: call.name, text: call.result, is_error: true }]),
+    metadata: { status: call.state, ends_turn: false },
+  });
 }

@@ -96,7 +96,7 @@ async function moveQuestion(unit: Unit, question: QuestionRow, sessionId: string
   const held = await findEntry(unit, question.metadata.parent_entry_id);
   if (!held) throw new Error(`question ${question.id} was never told to its parent`);
   await withdrawQuestionEntries(unit, question, 'redirected');
-  const entry = await enqueue(unit, {
+  const { entry } = await enqueue(unit, {
     sessionId,
     rank: held.rank,
     kind: 'question',

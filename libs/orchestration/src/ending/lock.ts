@@ -27,10 +27,12 @@ export interface Family {
 /** Locks everything that ending these tasks, or any of their sessions, may touch. A task that does not exist is absent. */
 export async function lockFamilies(unit: Unit, taskIds: readonly string[]): Promise<Family> {
   const ids = await listFamilyTaskIds(unit, taskIds);
-  const tasks = await lockTasks(unit, ids);
-  const relevant = await listFamilyTaskIds(unit, taskIds);
+  const [tasks, relevant, sessions] = await Promise.all([
+    lockTasks(unit, ids),
+    listFamilyTaskIds(unit, taskIds),
+    lockSessionSets(unit, { liveOf: ids, waitingFor: taskIds, askedBy: taskIds }),
+  ]);
   if (relevant.some((id) => !ids.includes(id))) throw new ChangedMeanwhile('the family of a task');
-  const sessions = await lockSessionSets(unit, { liveOf: ids, waitingFor: taskIds, askedBy: taskIds });
   return { tasks: new Map(tasks.map((task) => [task.id, task])), sessions };
 }
 
@@ -52,12 +54,13 @@ export async function lockQuestion(
   unit: Unit,
   found: QuestionRow,
 ): Promise<{ readonly task: TaskRow; readonly session: SessionRow; readonly question: QuestionRow } | null> {
-  const [task] = await lockTasks(unit, [found.metadata.task_id]);
-  if (!task) return null;
-  const sessions = await lockSessionSets(unit, { liveOf: [], ids: [found.session_id], askedBy: [task.id] });
+  const [[task], sessions, question] = await Promise.all([
+    lockTasks(unit, [found.metadata.task_id]),
+    lockSessionSets(unit, { liveOf: [], ids: [found.session_id], askedBy: [found.metadata.task_id] }),
+    findQuestion(unit, found.id),
+  ]);
   const session = sessions.find(({ id }) => id === found.session_id);
-  const question = await findQuestion(unit, found.id);
-  if (!session || !question) return null;
+  if (!task || !session || !question) return null;
   if (question.metadata.parent_session_id !== found.metadata.parent_session_id) throw new ChangedMeanwhile('the receiver of a question');
   return { task, session, question };
 }

@@ -1,10 +1,10 @@
 /** Statements of an ask (autopilot-contract.md §4). The caller holds the asking session's lock. */
-import type { Tx } from '../database.js';
+import type { OpenTx, Tx } from '../database.js';
 import type { QuestionRow, UserQuestionRow } from '../rows.js';
 
 /** Ends the turn with its question: settlement and the refusal of later calls read this column (K6b). The first question stays. */
-export async function markAsked(tx: Tx, turnId: string, questionId: string): Promise<void> {
-  await tx.query('UPDATE turn SET ended_by_question_id = $2 WHERE id = $1 AND ended_by_question_id IS NULL', [turnId, questionId]);
+export async function markAsked(tx: OpenTx, turnId: string, questionId: string): Promise<void> {
+  tx.send('UPDATE turn SET ended_by_question_id = $2 WHERE id = $1 AND ended_by_question_id IS NULL', [turnId, questionId]);
 }
 
 /**

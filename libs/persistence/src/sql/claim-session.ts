@@ -1,5 +1,5 @@
 /** Statements of the lease (K3, K4, K12). A lease is live while its time has not passed and its process's presence lock is held. */
-import type { Tx } from '../database.js';
+import type { OpenTx, Tx } from '../database.js';
 import type { SessionRow, TurnRow } from '../rows.js';
 import { isPresent } from './presence-lock.js';
 
@@ -42,8 +42,8 @@ export async function takeLease(tx: Tx, sessionId: string, holder: LeaseHolder):
 }
 
 /** Gives the lease back; the state is the one that settlement decided. */
-export async function releaseLease(tx: Tx, sessionId: string, state: SessionRow['state']): Promise<void> {
-  await tx.query(
+export async function releaseLease(tx: OpenTx, sessionId: string, state: SessionRow['state']): Promise<void> {
+  tx.send(
     `UPDATE session SET lease_owner = NULL, lease_presence = NULL, lease_until = NULL, state = $2, updated_at = now(),
        ended_at = CASE WHEN $2 IN ('completed', 'failed', 'cancelled') THEN coalesce(ended_at, now()) ELSE ended_at END WHERE id = $1`,
     [sessionId, state],

@@ -1,6 +1,6 @@
 /** Statements that end a session or rest it. The caller holds its lock. */
 import type { SessionState } from '@echelon/domain';
-import type { Tx } from '../database.js';
+import type { OpenTx, Tx } from '../database.js';
 import type { SessionRow } from '../rows.js';
 
 /** Ends a session and fences its holder: epoch + 1, no lease, its tokens revoked (K4); null when it had ended before. */
@@ -29,8 +29,8 @@ export async function fenceSession(tx: Tx, id: string, state: Extract<SessionSta
 }
 
 /** A session whose wait for its parent ended rests until its next claim; any other is left as it is. */
-export async function restWaitingSession(tx: Tx, id: string): Promise<void> {
-  await tx.query(`UPDATE session SET state = 'idle', updated_at = now() WHERE id = $1 AND state = 'waiting_for_input'`, [id]);
+export async function restWaitingSession(tx: OpenTx, id: string): Promise<void> {
+  tx.send(`UPDATE session SET state = 'idle', updated_at = now() WHERE id = $1 AND state = 'waiting_for_input'`, [id]);
 }
 
 /** Pauses or resumes a session's queue; its entries are kept (autopilot-contract.md §8). */

@@ -1,4 +1,4 @@
-import type { Tx } from '../database.js';
+import type { OpenTx } from '../database.js';
 import { newId } from '../id.js';
 
 export interface NewAudit {
@@ -11,8 +11,8 @@ export interface NewAudit {
 }
 
 /** Records who decided what, with the decision's transaction; the row can never be changed. */
-export async function insertAudit(tx: Tx, audit: NewAudit): Promise<void> {
-  await tx.query('INSERT INTO audit (id, workspace_id, actor, action, subject, detail) VALUES ($1, $2, $3, $4, $5, $6)', [
+export async function insertAudit(tx: OpenTx, audit: NewAudit): Promise<void> {
+  tx.send('INSERT INTO audit (id, workspace_id, actor, action, subject, detail) VALUES ($1, $2, $3, $4, $5, $6)', [
     newId(),
     audit.workspaceId,
     audit.actor,

@@ -4,6 +4,7 @@ import { newId } from '../id.js';
 import type { QueueEntryRow } from '../rows.js';
 
 export interface NewEntry {
+  readonly id?: string;
   readonly sessionId: string;
   readonly rank: number;
   readonly kind: EntryKind;
@@ -27,7 +28,7 @@ SELECT $1, next.workspace_id, $2, $3, next."order", $4, $5, $6, $7, $8, $9, $10,
 export async function insertEntry(tx: Tx, entry: NewEntry): Promise<QueueEntryRow> {
   const { idempotency } = entry;
   const [row] = await tx.query<QueueEntryRow>(INSERT, [
-    newId(),
+    entry.id ?? newId(),
     entry.sessionId,
     entry.rank,
     entry.kind,

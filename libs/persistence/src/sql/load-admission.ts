@@ -2,10 +2,16 @@
 import { type AdmissionFacts, type EntryKind, isDriven, type RuntimeKind, type SessionState, type TaskState } from '@echelon/domain';
 import type { Tx } from '../database.js';
 
+/** What decides a session's next work, and whether a live holder will see that work at its settlement. */
+export interface Admission extends AdmissionFacts {
+  readonly held: boolean;
+}
+
 interface AdmissionRow {
   readonly session_state: SessionState;
   readonly runtime: RuntimeKind;
   readonly auto_run: boolean;
+  readonly held: boolean;
   readonly task_state: TaskState;
   readonly archived: boolean;
   readonly question_pending: boolean;
@@ -18,7 +24,8 @@ interface AdmissionRow {
 }
 
 const LOAD = `
-SELECT s.state AS session_state, s.runtime, s.auto_run, t.state AS task_state, t.archived_at IS NOT NULL AS archived,
+SELECT s.state AS session_state, s.runtime, s.auto_run, coalesce(s.lease_owner IS NOT NULL AND s.lease_until > clock_timestamp(), false) AS held,
+  t.state AS task_state, t.archived_at IS NOT NULL AS archived,
   EXISTS (SELECT 1 FROM message q WHERE q.session_id = s.id AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending') AS question_pending,
   turn.id AS turn_id, turn.parked_for IS NOT NULL AS parked,
   (SELECT count(*)::int FROM message w WHERE w.turn_id = turn.id AND w.type = 'user_question' AND w.metadata->>'status' = 'pending')
@@ -31,20 +38,21 @@ FROM session s JOIN task t ON t.id = s.task_id LEFT JOIN turn ON turn.session_id
 WHERE s.id = $1`;
 
 /** Loads what decides a session's next work. The caller holds the session's lock, so the answer stays true until its commit. */
-export async function loadAdmission(tx: Tx, sessionId: string): Promise<AdmissionFacts> {
+export async function loadAdmission(tx: Tx, sessionId: string): Promise<Admission> {
   const facts = await findAdmission(tx, sessionId);
   if (!facts) throw new Error(`session ${sessionId} does not exist`);
   return facts;
 }
 
 /** The same for a session that may be gone. */
-export async function findAdmission(tx: Tx, sessionId: string): Promise<AdmissionFacts | null> {
+export async function findAdmission(tx: Tx, sessionId: string): Promise<Admission | null> {
   const [row] = await tx.query<AdmissionRow>(LOAD, [sessionId]);
   return row ? toFacts(row) : null;
 }
 
-function toFacts(row: AdmissionRow): AdmissionFacts {
+function toFacts(row: AdmissionRow): Admission {
   return {
+    held: row.held,
     driven: isDriven(row.runtime),
     sessionState: row.session_state,
     autoRun: row.auto_run,

@@ -1,12 +1,12 @@
 /** What an unfinished turn leaves when it is closed from outside: waits, calls and requests that nobody will finish. */
-import type { Tx } from '../database.js';
+import type { OpenTx, Tx } from '../database.js';
 
 const NOT_EXECUTED = 'Not executed: the turn was stopped.';
 const UNKNOWN = 'Unknown: the turn was stopped while this ran. Inspect before retrying.';
 
 /** Cancels the approvals and operator questions that the turn waits for; a later decision finds them decided. */
-export async function cancelTurnWaits(tx: Tx, turnId: string): Promise<void> {
-  await tx.query(
+export async function cancelTurnWaits(tx: OpenTx, turnId: string): Promise<void> {
+  tx.send(
     `WITH approvals AS (UPDATE approval SET state = 'cancelled', decided_at = now() WHERE turn_id = $1 AND state = 'pending')
      UPDATE message SET metadata = metadata || jsonb_build_object('status', 'cancelled', 'ended_at',
        to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
