@@ -33,7 +33,12 @@ export interface Answer {
 /** Answers a parent question, or says why not; a refusal tells nothing of its content (R1–R8). */
 export async function answerQuestion(unit: Unit, actor: Actor, answer: Answer): Promise<Outcome<SentMessage>> {
   const found = isId(answer.questionId) ? await findQuestion(unit, answer.questionId) : null;
-  const locked = found && seesWorkspace(actor, found.workspace_id) ? await lockQuestion(unit, found) : null;
+  const visible = found && seesWorkspace(actor, found.workspace_id) ? found : null;
+  const [locked, refusal, parent] = await Promise.all([
+    visible && lockQuestion(unit, visible),
+    refuseCaller(unit, actor, []),
+    visible && findTask(unit, visible.metadata.parent_task_id),
+  ]);
   const question = locked?.question;
   const outcome = decideAnswer({
     question: question
@@ -52,7 +57,7 @@ export async function answerQuestion(unit: Unit, actor: Actor, answer: Answer): 
   });
   if (isRefusal(outcome)) return outcome;
   if (!locked || actor.kind !== 'agent') throw new Error('an answer was accepted from nobody');
-  if (outcome.answer === 'accept') return (await refuseCaller(unit, actor, [])) ?? accept(unit, actor, locked, answer.text);
+  if (outcome.answer === 'accept') return refusal ?? accept(unit, actor, { ...locked, parentTitle: parent?.title ?? '' }, answer.text);
   if (!outcome.entryId) throw new Error(`the answer of question ${answer.questionId} has no delivery`);
   return result(locked.question, 'already_answered', outcome.entryId);
 }
@@ -60,11 +65,10 @@ export async function answerQuestion(unit: Unit, actor: Actor, answer: Answer): 
 async function accept(
   unit: Unit,
   actor: AgentActor,
-  { question, session }: { readonly question: QuestionRow; readonly session: SessionRow },
+  { question, session, parentTitle }: { readonly question: QuestionRow; readonly session: SessionRow; readonly parentTitle: string },
   text: string,
 ): Promise<SentMessage> {
   const { parent_task_id: parentTaskId, questions, task_id: taskId } = question.metadata;
-  const parent = await findTask(unit, parentTaskId);
   const entryId = newId();
   await restWaitingSession(unit, session.id);
   const answering = answerPendingQuestion(unit, question.id, { text, sessionId: actor.sessionId, deliveryId: entryId });
@@ -75,7 +79,7 @@ async function accept(
     kind: 'answer',
     text: answerText({
       questionId: question.id,
-      parent: { taskId: parentTaskId, title: parent?.title ?? '', sessionId: actor.sessionId },
+      parent: { taskId: parentTaskId, title: parentTitle, sessionId: actor.sessionId },
       questions,
       text,
     }),

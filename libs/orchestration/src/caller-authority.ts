@@ -10,10 +10,10 @@ import { refuseEndedTurn } from './turn-authority.js';
  */
 export async function refuseCaller(tx: Tx, actor: Actor, locked: readonly TaskRow[]): Promise<Refusal | null> {
   if (actor.kind === 'operator') return null;
-  const session = await findSession(tx, actor.sessionId);
+  const [session, refusal] = await Promise.all([findSession(tx, actor.sessionId), refuseEndedTurn(tx, actor)]);
   if (!session || sessionMachine.isTerminal(session.state)) return refuse('SESSION_TERMINAL');
   if (locked.some((task) => task.id === actor.taskId && task.stopping)) return refuse('TASK_STOPPING');
-  return refuseEndedTurn(tx, actor);
+  return refusal;
 }
 
 /** Refuses an agent for a task that is not its own or below it; `own: false` leaves only those below. */

@@ -45,13 +45,24 @@ export class Database implements Tx {
   }
 
   /** One statement, outside any transaction. */
-  async query<Row extends object>(text: string, values: Values = []): Promise<readonly Row[]> {
+  query<Row extends object>(text: string, values: Values = []): Promise<readonly Row[]> {
+    return this.together((tx) => tx.query<Row>(text, values));
+  }
+
+  /** Reads that are asked for at once and travel together, outside any transaction: each sees what is committed when its turn comes. */
+  async together<T>(read: (tx: Tx) => Promise<T>): Promise<T> {
     for (;;) {
+      const client = await this.pool.connect();
+      let failure: Error | undefined;
       try {
-        return (await this.pool.query<Row>(prepare(text, values))).rows;
+        return await read({
+          query: async <Row extends object>(text: string, values: Values = []) => (await client.query<Row>(prepare(text, values))).rows,
+        });
       } catch (error) {
-        // The pool drops the connection of a statement that failed.
+        failure = error as Error;
         if (!isStalePlan(error)) throw error;
+      } finally {
+        client.release(failure);
       }
     }
   }

@@ -39,12 +39,17 @@ export class LoopRuntime implements AgentRuntime {
 
   async run(claimed: ClaimedTurn, signals: TurnSignals): Promise<TurnReport> {
     const { database, transactions, bus, catalogue } = this.options;
-    for (const process of await listUnsettledProcesses(database, claimed.turn.id)) await this.options.endCommand(process);
-    const [contract, start, context] = await Promise.all([
-      deriveTurnContract(database, claimed, (of) => createToolRegistry(catalogue.toolsFor(of)).specifications),
-      loadStartingPoint(database, claimed),
+    const [[contract, start, processes], context] = await Promise.all([
+      database.together((tx) =>
+        Promise.all([
+          deriveTurnContract(tx, claimed, (of) => createToolRegistry(catalogue.toolsFor(of)).specifications),
+          loadStartingPoint(tx, claimed),
+          listUnsettledProcesses(tx, claimed.turn.id),
+        ]),
+      ),
       this.#context(claimed),
     ]);
+    for (const process of processes) await this.options.endCommand(process);
     const journal = new TurnJournal(transactions, claimed, contract.keep);
     const result = await runLoop<ToolContext>({
       start,

@@ -7,7 +7,6 @@ import type { ToolSpecification } from '@echelon/agent-loop';
 import { type Capability, type Contract, deriveContract, type PromptProfile } from '@echelon/domain';
 import type { ClaimedTurn } from '@echelon/orchestration';
 import {
-  type Database,
   findProfile,
   findTask,
   findToolList,
@@ -15,6 +14,7 @@ import {
   type ProfileRow,
   storeContract,
   type TaskRow,
+  type Tx,
 } from '@echelon/persistence';
 import { buildSystemPrompt } from './system-prompt.js';
 
@@ -41,23 +41,20 @@ interface KeptContract {
 export type SpecifyTools = (contract: Contract) => readonly ToolSpecification[];
 
 /** The turn's contract: the kept one, or derived now and to be kept before anything is sent. */
-export async function deriveTurnContract(database: Database, claimed: ClaimedTurn, specify: SpecifyTools): Promise<TurnContract> {
+export async function deriveTurnContract(tx: Tx, claimed: ClaimedTurn, specify: SpecifyTools): Promise<TurnContract> {
   const { task, session } = claimed;
-  const [profile, parent] = await Promise.all([
-    findProfile(database, session.profile_id),
-    task.parent_id ? findTask(database, task.parent_id) : null,
-  ]);
+  const [profile, parent] = await Promise.all([findProfile(tx, session.profile_id), task.parent_id ? findTask(tx, task.parent_id) : null]);
   if (!profile) throw new Error(`session ${claimed.session.id} has no profile`);
   const { contract: kept, system_prompt: systemPrompt } = claimed.turn;
   if (kept === null || systemPrompt === null) return derive({ claimed, profile, parent, specify });
-  return recall(database, { kept: kept as KeptContract, systemPrompt, profile });
+  return recall(tx, { kept: kept as KeptContract, systemPrompt, profile });
 }
 
 async function recall(
-  database: Database,
+  tx: Tx,
   { kept, systemPrompt, profile }: { readonly kept: KeptContract; readonly systemPrompt: string; readonly profile: ProfileRow },
 ): Promise<TurnContract> {
-  const specifications = await findToolList(database, Buffer.from(kept.tools_hash, 'hex'));
+  const specifications = await findToolList(tx, Buffer.from(kept.tools_hash, 'hex'));
   if (specifications === null) throw new Error(`tool list ${kept.tools_hash} is gone`);
   return {
     contract: { promptProfile: kept.prompt_profile, capabilities: kept.capabilities },
