@@ -31,9 +31,15 @@ function dieAt({ statement, when }: KillPoint): void {
   pg.Client.prototype.query = watched as typeof pg.Client.prototype.query;
 }
 
-function textOf([statement, values]: readonly unknown[]): string {
-  if (typeof statement !== 'string') return '';
-  return Array.isArray(values) ? [statement, ...(values as unknown[])].join('\n') : statement;
+/** A statement line by line with its values, as it was given by itself or with its name. */
+function textOf([given, values]: readonly unknown[]): string {
+  if (typeof given === 'string') return [given, ...asList(values)].join('\n');
+  const { text, values: own } = given as { readonly text?: string; readonly values?: unknown };
+  return [text ?? '', ...asList(own)].join('\n');
+}
+
+function asList(values: unknown): readonly unknown[] {
+  return Array.isArray(values) ? (values as readonly unknown[]) : [];
 }
 
 /** SIGKILL to oneself takes effect before the call returns: nothing of this process runs after it. */

@@ -6,7 +6,7 @@ import { type ApiClient, createApiClient } from '@echelon/api-client';
 import type { Task } from '@echelon/contracts';
 import { createPool, Database } from '@echelon/persistence';
 import { type AgentScript, type ScriptedModel, startScriptedModel } from '@echelon/scripted-model';
-import { createTestDatabase, type Program, startProgram, type TestDatabase, waitFor } from '@echelon/testkit';
+import { createTestDatabase, type Program, type ProgramExit, startProgram, type TestDatabase, waitFor } from '@echelon/testkit';
 import { KILL_VARIABLE, type KillPoint } from './kill-point.js';
 import { FILE, parentPrompt } from './story-script.js';
 
@@ -102,6 +102,12 @@ export class StoryWorld {
       () => this.one(`SELECT id FROM task WHERE id = $1 AND ended_at IS NOT NULL`, [taskId]),
       STORY_SECONDS,
     );
+  }
+
+  /** Resolves with how the node ended; rejects when the task ends first. */
+  async untilDead({ program }: Node, taskId: string): Promise<ProgramExit> {
+    const outlived = this.untilEnded(taskId).then(() => Promise.reject(new Error('the story ended without the death that was planned')));
+    return Promise.race([program.exited, outlived]);
   }
 
   /** Model requests of one task's agent that reached the model. */

@@ -32,7 +32,7 @@ class Machine {
 
   run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
     const cleared = Object.fromEntries([...FOREIGN, ...KEYS].map((name) => [name, '']));
-    const own = { ECHELON_DATA_DIR: this.dataDir, ECHELON_PORT: '0', ECHELON_LOG_LEVEL: 'error' };
+    const own = { ECHELON_DATA_DIR: this.dataDir, ECHELON_PORT: '0', ECHELON_LOG_LEVEL: 'silent' };
     const program = startProgram('apps/cli/bin/echelon.mjs', { args, env: { ...cleared, ...own, ...env } });
     this.#programs.push(program);
     return program;
