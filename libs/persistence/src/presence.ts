@@ -59,7 +59,7 @@ export async function takePresence(url: string, listener: PresenceListener, time
   let elected = false;
   const exited = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   const number = await new Promise<string>((resolve, reject) => {
-    thread.on('error', (error) => {
+    thread.on('error', (error: Error) => {
       reject(error);
       elected = false;
       listener.lost();
