@@ -25,7 +25,7 @@ export function listLeftOutbox(tx: Tx, ageMs: number, limit: number): Promise<re
   );
 }
 
-/** Forgets announcements that the queue has taken. */
+/** Forgets announcements that the queue has taken. It does not wait for the disk: one that a crash brings back is announced again (K2). */
 export async function deleteOutbox(tx: Tx, ids: readonly string[]): Promise<void> {
-  await tx.query('DELETE FROM outbox WHERE id = ANY($1::uuid[])', [ids]);
+  await tx.query(`DELETE FROM outbox WHERE id = ANY($1::uuid[]) AND set_config('synchronous_commit', 'off', true) = 'off'`, [ids]);
 }
