@@ -24,6 +24,20 @@ describe('a pool', () => {
     await pool.end();
   });
 
+  test('survives the loss of a connection that is in use: only its statements fail', async () => {
+    const { hostname, port } = new URL(database.url);
+    const proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+    const pool = createPool(proxy.through(database.url), { max: 1 });
+    const connection = await pool.connect();
+    const failed = expect(Promise.all([connection.query('select 1'), connection.query('select pg_sleep(60)')])).rejects.toThrow();
+    proxy.cut();
+    await failed;
+    await expect(connection.query('select 1')).rejects.toThrow();
+    connection.release(true);
+    await pool.end();
+    await proxy.close();
+  });
+
   test('survives the loss of its idle connections and works again when the server is back', async () => {
     const { hostname, port } = new URL(database.url);
     const proxy = await startFaultProxy({ host: hostname, port: Number(port) });

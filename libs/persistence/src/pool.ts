@@ -28,11 +28,12 @@ export function createPool(url: string, { max, applicationName = 'echelon', stat
     pipeline: true,
     ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
   });
-  pool.on('error', dropIdleConnection);
+  // Without a listener a server stop would end the process; whoever waits for an answer hears of it, and the pool drops the connection.
+  pool.on('error', ignore);
+  pool.on('connect', (connection) => connection.on('error', ignore));
   return pool;
 }
 
-/** Without a listener a server stop would end the process; the pool has removed the connection by the time we are called. */
-function dropIdleConnection(): void {
+function ignore(): void {
   return undefined;
 }
