@@ -26,9 +26,9 @@ const [name, ...args] = process.argv.slice(2);
 const programs = Object.hasOwn(COMMANDS, name ?? '') ? COMMANDS[name] : undefined;
 if (!programs) fail(`usage: node scripts/run.mjs ${Object.keys(COMMANDS).join(' | ')}`);
 
+const env = { ...process.env, PATH: binaries + path.delimiter + process.env.PATH };
 installIfMissing();
 const node = chooseNode();
-const env = { ...process.env, PATH: binaries + path.delimiter + process.env.PATH };
 for (const program of programs.slice(0, -1)) runOrExit(node, program);
 runLast(node, [...programs.at(-1), ...args]);
 
