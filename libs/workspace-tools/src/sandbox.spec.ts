@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -24,7 +25,9 @@ function specifySandbox(): void {
   test('writes in its task folder and nowhere else', async () => {
     const neighbour = join(process.cwd(), 'written-by-a-sandboxed-command');
     const text = await run(`echo a > inside; for f in ${neighbour} /etc/x /usr/x /var/x; do echo b > $f; done; ls`);
-    expect(text.match(/Read-only file system/g)).toHaveLength(4);
+    // A checkout below /tmp is not even there for the command, whose /tmp is its own.
+    expect(text.match(/Read-only file system|nonexistent|No such file or directory/g)).toHaveLength(4);
+    expect(existsSync(neighbour)).toBe(false);
     expect(await readdir(workspace.root)).toEqual(['inside']);
   });
 
