@@ -7,7 +7,7 @@ import { expectWholeStory, readEntries } from './story-facts.js';
 import { CHILD_RESULT, PARENT_RESULT, STEPS, storyScript } from './story-script.js';
 import { MODELS, StoryWorld } from './story-world.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(480_000);
 
 let world: StoryWorld;
 afterEach(() => world.close());
@@ -37,7 +37,7 @@ async function survive(when: KillPoint['when'], moment: keyof typeof MOMENTS): P
   world = await StoryWorld.open(storyScript());
   const first = await world.startNode({ when, statement: MOMENTS[moment] });
   const root = await world.begin(first.api);
-  expect(await world.untilDead(first, root.id)).toEqual(KILLED);
+  expect(await world.untilDead(first.program)).toEqual(KILLED);
   await world.startNode();
   await world.untilEnded(root.id);
   await expectWholeStory(world, root);
@@ -147,8 +147,8 @@ describe('a process that dies', () => {
     const [first, ...others] = Object.values(MOMENTS).map((statement): KillPoint => ({ when: 'after', statement }));
     const node = await world.startNode(first);
     const root = await world.begin(node.api);
-    expect(await world.untilDead(node, root.id)).toEqual(KILLED);
-    for (const dies of others) expect(await world.untilDead(await world.startNode(dies), root.id)).toEqual(KILLED);
+    expect(await world.untilDead(node.program)).toEqual(KILLED);
+    for (const dies of others) expect(await world.untilDead(world.startDoomed(dies))).toEqual(KILLED);
     await world.startNode();
     await expectWholeStory(world, root);
   });
@@ -158,8 +158,8 @@ describe('a process that dies', () => {
     const dies: KillPoint = { when: 'before', statement: MOMENTS.firstRequestPrepared };
     const node = await world.startNode(dies);
     await world.begin(node.api);
-    expect(await node.program.exited).toEqual(KILLED);
-    for (let death = 2; death <= 3; death++) expect(await (await world.startNode(dies)).program.exited).toEqual(KILLED);
+    expect(await world.untilDead(node.program)).toEqual(KILLED);
+    for (let death = 2; death <= 3; death++) expect(await world.untilDead(world.startDoomed(dies))).toEqual(KILLED);
     await world.startNode();
     const alert = `SELECT e.kind FROM queue_entry e JOIN turn t ON t.opening_entry_id = e.id WHERE e.kind = 'alert' AND t.status = 'finished'`;
     await waitFor('the parent has heard of it', () => world.one(alert), 60);

@@ -11,7 +11,7 @@ import { expectWholeStory } from './story-facts.js';
 import { STEPS, storyScript } from './story-script.js';
 import { MODELS, StoryWorld } from './story-world.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(480_000);
 
 describeWithRedis('a deployment of a server and two workers on Redis', () => {
   let redis: TestRedis;

@@ -66,9 +66,14 @@ export class StoryWorld {
     return program;
   }
 
+  /** Starts server and worker in one process, which may be dead before it says where it is. */
+  startDoomed(dies?: KillPoint): Program {
+    return this.start('test/story/node.ts', dies ? { [KILL_VARIABLE]: JSON.stringify(dies) } : {});
+  }
+
   /** Starts server and worker in one process, which dies at the point where one is given. */
   async startNode(dies?: KillPoint): Promise<Node> {
-    const program = this.start('test/story/node.ts', dies ? { [KILL_VARIABLE]: JSON.stringify(dies) } : {});
+    const program = this.startDoomed(dies);
     const { url } = JSON.parse(await program.line(/^\{"url"/)) as { readonly url: string };
     return { program, url, api: this.connect(url) };
   }
@@ -104,10 +109,11 @@ export class StoryWorld {
     );
   }
 
-  /** Resolves with how the node ended; rejects when the task ends first. */
-  async untilDead({ program }: Node, taskId: string): Promise<ProgramExit> {
-    const outlived = this.untilEnded(taskId).then(() => Promise.reject(new Error('the story ended without the death that was planned')));
-    return Promise.race([program.exited, outlived]);
+  /** Resolves with how the program ended; gives up where it goes on living. */
+  untilDead(program: Program): Promise<ProgramExit> {
+    let exit: ProgramExit | null = null;
+    void program.exited.then((how) => (exit = how));
+    return waitFor('the death that was planned', () => exit, STORY_SECONDS);
   }
 
   /** Model requests of one task's agent that reached the model. */

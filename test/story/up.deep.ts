@@ -10,7 +10,7 @@ import { createPool, Database } from '@echelon/persistence';
 import { createTestDatabase, type Program, startProgram, waitFor } from '@echelon/testkit';
 import { findFreePort, listenAnywhere } from '../support/free-port.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(480_000);
 
 const CANNOT_START = { code: 4, signal: null };
 /** What a shell might have set is not ours. */
