@@ -27,7 +27,12 @@ export function explainFailure(error: unknown): { readonly code: number; readonl
     return { code: EXIT.cannotStart, message: error.message };
   if (isPortTaken(error))
     return { code: EXIT.cannotStart, message: 'The port is taken by another program: set ECHELON_PORT to a free one.' };
+  if (isAddressUnknown(error)) return { code: EXIT.cannotStart, message: 'This machine does not have the address in ECHELON_HOST.' };
   return { code: EXIT.failed, message: error instanceof Error ? error.message : String(error) };
+}
+
+function isAddressUnknown(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND');
 }
 
 function isPortTaken(error: unknown): boolean {

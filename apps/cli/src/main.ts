@@ -17,7 +17,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     return 0;
   } catch (error) {
     const { code, message } = explainFailure(error);
-    if (message) terminal.err.write(`${message}\n`);
+    if (message) terminal.err.write(argv.includes('--json') ? `${JSON.stringify({ error: message, exit_code: code })}\n` : `${message}\n`);
     return code;
   }
 }

@@ -8,6 +8,8 @@ export interface RunningServer {
   readonly url: string;
   readonly first: FirstStart;
   readonly config: Config;
+  /** Resolves when the embedded Postgres is gone: nothing can go on here. */
+  readonly gone: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,7 +27,7 @@ export async function startServer(options: { readonly port?: number } = {}): Pro
     const server = await createPlatformServer(platform);
     opened.push(() => server.close());
     const { url } = await server.listen(config.host, options.port ?? config.port);
-    return { url, first, config, close };
+    return { url, first, config, gone: platform.storage.gone, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,7 @@
 /** `echelon up`: server and worker in one process, on the embedded Postgres unless the configuration names another. */
 import { stopSignal, untilAborted } from '@echelon/platform';
 import type { Command } from 'commander';
+import { EXIT } from './exit-code.js';
 import { type RunningServer, startServer } from './running-server.js';
 import type { Terminal } from './terminal.js';
 
@@ -16,9 +17,16 @@ async function runUp(terminal: Terminal, json: boolean): Promise<void> {
   if (!json) terminal.err.write('Starting Echelon …\n');
   const running = await startServer();
   greet(terminal, running, json);
-  await untilAborted(stopping);
+  const ended = await Promise.race([untilAborted(stopping).then(() => 'stopped'), running.gone.then(() => 'gone')]);
+  if (ended === 'gone') abandon(terminal);
   if (!json) terminal.err.write('\nStopping …\n');
   await running.close();
+}
+
+/** Every row is durable and nothing can be written any more, so nothing is closed in order: that would wait for the database. */
+function abandon(terminal: Terminal): never {
+  terminal.err.write('The embedded Postgres has ended. Start Echelon again: it finds the same data.\n');
+  process.exit(EXIT.cannotStart);
 }
 
 function greet(terminal: Terminal, { url, first }: RunningServer, json: boolean): void {

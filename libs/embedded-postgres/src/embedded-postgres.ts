@@ -25,6 +25,8 @@ export interface EmbeddedPostgres {
   readonly pid: number;
   /** Connection string of a database, `postgres` where absent. */
   url(database?: string): string;
+  /** Resolves when the server is gone, whoever stopped it. */
+  readonly exited: Promise<void>;
   /** Disconnects everyone, stops the server and gives the data folder back; repeated calls wait for the same end. */
   stop(): Promise<void>;
 }
@@ -123,6 +125,7 @@ function createHandle(cluster: Cluster, server: Server, lock: DataDirLock): Embe
   return {
     port: server.port,
     pid: server.process.pid ?? 0,
+    exited,
     url: (database = 'postgres') => `postgresql://postgres:${cluster.password}@127.0.0.1:${server.port}/${encodeURIComponent(database)}`,
     stop: async () => {
       server.process.kill('SIGINT');

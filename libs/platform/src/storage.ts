@@ -6,7 +6,8 @@ import type { Config } from './config.js';
 
 export interface Storage {
   readonly url: string;
-  readonly embedded: boolean;
+  /** Resolves when the embedded Postgres is gone; one that is not ours comes and goes by itself. */
+  readonly gone: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -17,7 +18,7 @@ const DATABASE = 'echelon';
 export async function openStorage(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<Storage> {
   if (config.databaseUrl) {
     await migrate(config.databaseUrl, MIGRATIONS);
-    return { url: config.databaseUrl, embedded: false, close: () => Promise.resolve() };
+    return { url: config.databaseUrl, gone: new Promise(() => undefined), close: () => Promise.resolve() };
   }
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
@@ -32,7 +33,7 @@ async function prepare(postgres: EmbeddedPostgres): Promise<Storage> {
   await ensureDatabase(postgres.url(), DATABASE);
   const url = postgres.url(DATABASE);
   await migrate(url, MIGRATIONS);
-  return { url, embedded: true, close: () => postgres.stop() };
+  return { url, gone: postgres.exited, close: () => postgres.stop() };
 }
 
 /** Makes the folder that holds the task folders, before the first turn needs it. Throws `StartupError`. */
