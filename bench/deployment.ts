@@ -36,6 +36,7 @@ class Deployment {
       ECHELON_SCRIPTED_MODEL_URL: context.modelUrl,
       ECHELON_LOG_LEVEL: 'warn',
       ECHELON_LIMIT_CREATES_PER_TREE_MINUTE: '1000000',
+      ECHELON_LIMIT_QUEUE_ENTRIES: '0',
     };
     const worker = new MeasuredProgram(name, env);
     await worker.call('createRoots', { count: 0 });

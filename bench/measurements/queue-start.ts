@@ -44,7 +44,7 @@ async function measurePath(context: BenchContext, { name, options }: Path): Prom
   const pair = await openPair(context, options);
   const paces: readonly Pace[] = [
     { name: 'idle', everyMs: null, count: quick ? 20 : 60 },
-    { name: `${RATE_PER_SECOND}/s`, everyMs: 1_000 / RATE_PER_SECOND, count: quick ? 100 : 200 },
+    { name: `${RATE_PER_SECOND}/s`, everyMs: 1_000 / RATE_PER_SECOND, count: quick ? 50 : 200 },
   ];
   try {
     for (const side of [pair.ours, pair.bare]) await side.call('createRoots', { count: ROOTS });
