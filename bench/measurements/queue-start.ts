@@ -7,7 +7,6 @@ import { openRedis } from '../redis.js';
 import { ratioAtMost, type Row } from '../row.js';
 
 const GOALS = { median: ratioAtMost(1.5), tail: 4 };
-const ROOTS = 50;
 const RATE_PER_SECOND = 100;
 
 /** How a committed entry reaches the worker. */
@@ -42,12 +41,11 @@ async function measurePath(context: BenchContext, { name, options }: Path): Prom
   const { quick } = context.options;
   context.progress(`${name}: starting`);
   const pair = await openPair(context, options);
-  const paces: readonly Pace[] = [
-    { name: 'idle', everyMs: null, count: quick ? 20 : 60 },
-    { name: `${RATE_PER_SECOND}/s`, everyMs: 1_000 / RATE_PER_SECOND, count: quick ? 50 : 200 },
-  ];
+  const idle: Pace = { name: 'idle', everyMs: null, count: quick ? 20 : 60 };
+  const busy: Pace = { name: `${RATE_PER_SECOND}/s`, everyMs: 1_000 / RATE_PER_SECOND, count: quick ? 50 : 200 };
+  const paces = quick && options.apart ? [idle] : [idle, busy];
   try {
-    for (const side of [pair.ours, pair.bare]) await side.call('createRoots', { count: ROOTS });
+    for (const side of [pair.ours, pair.bare]) await side.call('createRoots', { count: quick ? 20 : 50 });
     const rows: Row[] = [];
     for (const pace of paces) rows.push(...(await measurePace(context, { pair, path: name, pace })));
     return rows;
