@@ -9,7 +9,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.js';
-import { isStalePlan, prepare } from './prepared-statement.js';
+import { type Connection, give, isStalePlan } from './statement.js';
 import { Transaction } from './transaction.js';
 
 const ATTEMPTS = 5;
@@ -52,11 +52,11 @@ export class Database implements Tx {
   /** Reads that are asked for at once and travel together, outside any transaction: each sees what is committed when its turn comes. */
   async together<T>(read: (tx: Tx) => Promise<T>): Promise<T> {
     for (;;) {
-      const client = await this.pool.connect();
+      const client = (await this.pool.connect()) as Connection;
       let failure: Error | undefined;
       try {
         return await read({
-          query: async <Row extends object>(text: string, values: Values = []) => (await client.query<Row>(prepare(text, values))).rows,
+          query: async <Row extends object>(text: string, values: Values = []) => (await give<Row>(client, text, values)).rows,
         });
       } catch (error) {
         failure = error as Error;
@@ -81,7 +81,7 @@ export class Database implements Tx {
   }
 
   private async attempt<T>(work: (tx: OpenTx) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect();
+    const client = (await this.pool.connect()) as Connection;
     const tx = new Transaction(client);
     let broken: Error | undefined;
     try {

@@ -1,6 +1,5 @@
-import type { ClientBase } from 'pg';
 import type { OpenTx, Values } from './database.js';
-import { prepare } from './prepared-statement.js';
+import { type Connection, give } from './statement.js';
 
 /**
  * One transaction on one connection; it begins with its first statement.
@@ -11,13 +10,13 @@ export class Transaction implements OpenTx {
   readonly #sent: Promise<unknown>[] = [];
   #over = false;
 
-  constructor(private readonly client: ClientBase) {
-    this.#keep(client.query('BEGIN'));
+  constructor(private readonly client: Connection) {
+    this.send('BEGIN');
   }
 
   async query<Row extends object>(text: string, values: Values = []): Promise<readonly Row[]> {
     this.#refuseWhenOver();
-    const answered = this.client.query<Row>(prepare(text, values));
+    const answered = give<Row>(this.client, text, values);
     this.#keep(answered);
     try {
       return (await answered).rows;
@@ -28,19 +27,19 @@ export class Transaction implements OpenTx {
 
   send(text: string, values: Values = []): void {
     this.#refuseWhenOver();
-    this.#keep(this.client.query(prepare(text, values)));
+    this.#keep(give(this.client, text, values));
   }
 
   /** Rejects with the first failure of any statement; then nothing was committed. */
   async commit(): Promise<void> {
+    this.send('COMMIT');
     this.#over = true;
-    this.#keep(this.client.query('COMMIT'));
     await Promise.all(this.#sent);
   }
 
   async rollback(): Promise<void> {
     this.#over = true;
-    await this.client.query('ROLLBACK');
+    await give(this.client, 'ROLLBACK', []);
   }
 
   #refuseWhenOver(): void {
