@@ -62,6 +62,6 @@ export {
   type SessionKind,
   type SessionState,
 } from './session.js';
-export { settleTurn, type Settlement, type SettlementFacts } from './settlement.js';
+export { type Reach, reachesFamily, settleTurn, type Settlement, type SettlementFacts } from './settlement.js';
 export { taskMachine, type TaskEvent, type TaskState } from './task.js';
 export { PARK_EVENTS, turnMachine, type ParkReason, type TurnEvent, type TurnOutcome, type TurnStatus } from './turn.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type SettlementFacts, settleTurn } from '@echelon/domain';
+import { reachesFamily, type SettlementFacts, settleTurn } from '@echelon/domain';
 
 const FACTS: SettlementFacts = {
   outcome: 'completed',
@@ -15,6 +15,31 @@ const FACTS: SettlementFacts = {
   yieldToOthers: false,
 };
 const NEXT = { do: 'open', entryId: 'e' } as const;
+
+const OUTCOMES = ['completed', 'completed_empty', 'tool_ended_turn', 'stopped', 'interrupted', 'error', 'turn_cap'] as const;
+const BOTH = [false, true];
+
+/** Every end that a turn can come to. */
+function* everyEnd(): Generator<SettlementFacts> {
+  for (const outcome of OUTCOMES)
+    for (const asked of BOTH)
+      for (const signalled of BOTH)
+        for (const onLastStep of BOTH)
+          for (const stepRequiresSignal of BOTH)
+            for (const hasParent of BOTH) yield { ...FACTS, outcome, asked, signalled, onLastStep, stepRequiresSignal, hasParent };
+}
+
+test('an end that completes the task or alerts the parent is known to reach them before anything is locked [K11]', () => {
+  for (const end of everyEnd()) {
+    const { completesTask, alertsParent } = settleTurn(end);
+    if (completesTask || alertsParent) expect({ end, reaches: reachesFamily(end) }).toEqual({ end, reaches: true });
+  }
+});
+
+test('an ordinary end, and one with a question, reach nobody else', () => {
+  expect(reachesFamily(FACTS)).toBe(false);
+  expect(reachesFamily({ ...FACTS, outcome: 'tool_ended_turn', asked: true, signalled: true })).toBe(false);
+});
 
 describe('settling a turn', () => {
   test('an ordinary end rests the session and the task', () => {

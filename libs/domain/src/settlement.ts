@@ -40,9 +40,17 @@ export interface Settlement {
   readonly alertsParent: boolean;
 }
 
+/** What of a settlement reaches beyond the turn's own task: the task ends, or its parent is told. Known before anything is locked. */
+export type Reach = Pick<SettlementFacts, 'outcome' | 'asked' | 'signalled' | 'onLastStep' | 'stepRequiresSignal' | 'hasParent'>;
+
+/** Whether settling the turn may touch other tasks than its own; if not, siblings settle side by side. */
+export function reachesFamily(facts: Reach): boolean {
+  return completes(facts) || (facts.hasParent && (endedBadly(facts.outcome) || facts.stepRequiresSignal));
+}
+
 /** Decides what follows a turn. The caller closes the turn and applies this in the same transaction. */
 export function settleTurn(facts: SettlementFacts): Settlement {
-  const completesTask = facts.signalled && !facts.asked && facts.onLastStep && !endedBadly(facts.outcome);
+  const completesTask = completes(facts);
   const hasWork = !completesTask && facts.next.do === 'open';
   const drains = hasWork && facts.next.do === 'open' && !facts.yieldToOthers ? facts.next.entryId : null;
   const waits = facts.questionPending;
@@ -55,6 +63,10 @@ export function settleTurn(facts: SettlementFacts): Settlement {
     announces: hasWork && drains === null,
     alertsParent: facts.hasParent && (endedBadly(facts.outcome) || missesSignal(facts)),
   };
+}
+
+function completes({ signalled, asked, onLastStep, outcome }: Reach): boolean {
+  return signalled && !asked && onLastStep && !endedBadly(outcome);
 }
 
 function missesSignal(facts: SettlementFacts): boolean {

@@ -2,10 +2,11 @@
  * Settlement: closing a turn, deciding what follows and giving the lease back are one transaction under the session's lock,
  * the lock that an enqueuer takes (K5). Parking is a settlement too (K13).
  */
-import { type LoopStop, turnOutcome, type Wait } from '@echelon/agent-loop';
+import { type LoopStop, type Wait } from '@echelon/agent-loop';
 import { nextWork, type ParkReason, PARK_EVENTS, type Settlement, settleTurn, turnMachine, type TurnOutcome } from '@echelon/domain';
 import {
   beginTurn,
+  ChangedMeanwhile,
   countOtherActiveSessions,
   findOpenTurn,
   loadAdmission,
@@ -16,9 +17,10 @@ import {
 } from '@echelon/persistence';
 import type { TurnReport } from './agent-runtime.js';
 import type { ClaimedTurn } from './claim.js';
-import { alertParent, closeTurn, lockForSettlement, moveTask } from './ending.js';
+import { alertParent, closeTurn, lockForRest, lockForSettlement, moveTask } from './ending.js';
 import { followUpQuestions } from './question-follow-up.js';
 import { refreshWork } from './session-queue.js';
+import { detailOf, outcomeOf, reachesOthers, reachOf } from './turn-end.js';
 import { openEntryTurn } from './turn-opening.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -47,15 +49,27 @@ export async function settle(
   const { stop } = report;
   if (stop.reason === 'error' && stop.kind === 'lease_lost') return { then: 'lost' };
   return transactions.run(async (unit) => {
-    const locked = await lockForSettlement(unit, claimed.task.id, claimed.lease);
-    const turn = locked && (await findOpenTurn(unit, claimed.session.id));
-    if (!locked || !turn) return { then: 'lost' };
-    const held = { ...claimed, ...locked, turn };
+    const held = await lockTurn(unit, claimed, stop);
+    if (!held) return { then: 'lost' };
     await report.record(unit);
-    if (turn.stop_requested_at) return end(unit, held, stop, options);
+    if (held.turn.stop_requested_at) return end(unit, held, stop, options);
     if (stop.reason === 'handed_over' || stop.reason === 'next_round') return handOver(unit, held);
     return stop.reason === 'parked' ? park(unit, held, stop.for) : end(unit, held, stop, options);
   });
+}
+
+/** Locks no more than this end of the turn may touch; `null` when the lease is lost or nothing is open any more. */
+async function lockTurn(unit: Unit, claimed: ClaimedTurn, stop: LoopStop): Promise<ClaimedTurn | null> {
+  const { session, task, lease } = claimed;
+  const seen = await findOpenTurn(unit, session.id);
+  const wide = seen !== null && reachesOthers({ ...claimed, turn: seen }, stop);
+  const [locked, turn] = wide
+    ? [await lockForSettlement(unit, task.id, lease), await findOpenTurn(unit, session.id)]
+    : await Promise.all([lockForRest(unit, task.id, lease), findOpenTurn(unit, session.id)]);
+  if (!locked || !turn) return null;
+  const held = { ...claimed, ...locked, turn };
+  if (!wide && reachesOthers(held, stop)) throw new ChangedMeanwhile('how a turn ends');
+  return held;
 }
 
 async function handOver(unit: Unit, claimed: ClaimedTurn): Promise<Settled> {
@@ -88,8 +102,7 @@ function parkReason(waits: readonly Wait[]): ParkReason {
 }
 
 function end(unit: Unit, claimed: ClaimedTurn, stop: LoopStop, options: SettleOptions): Promise<Settled> {
-  const outcome = turnOutcome({ stop, stopRequested: claimed.turn.stop_requested_at !== null, interrupted: false }) ?? 'interrupted';
-  return endTurn(unit, claimed, { outcome, detail: detailOf(stop) }, options);
+  return endTurn(unit, claimed, { outcome: outcomeOf(claimed, stop) ?? 'interrupted', detail: detailOf(stop) }, options);
 }
 
 /** Closes a turn and does what follows from that: the one end, for the holder's settlement and for a turn that no holder will end. */
@@ -106,14 +119,9 @@ export async function endTurn(
     countOtherActiveSessions(unit, task.id, session.id),
   ]);
   const decided = settleTurn({
-    outcome: ending.outcome,
-    asked: turn.ended_by_question_id !== null,
+    ...reachOf(claimed, ending.outcome),
     questionPending: facts.questionPending !== false,
-    signalled: turn.completion_signal !== null,
-    onLastStep: true,
-    stepRequiresSignal: false,
     isPrimary: session.is_primary,
-    hasParent: task.parent_id !== null,
     next: nextWork(facts),
     otherSessionActive: others > 0,
     yieldToOthers: options.yieldToOthers,
@@ -135,20 +143,6 @@ async function apply(unit: Unit, claimed: ClaimedTurn, decided: Settlement): Pro
   if (decided.session === 'rest' && !decided.announces) await followUpQuestions(unit, claimed);
   await Promise.all([refreshWork(unit, session.id), decided.task && moveTask(unit, task, decided.task)]);
   return { then: 'released' };
-}
-
-function detailOf(stop: LoopStop): string | null {
-  switch (stop.reason) {
-    case 'error':
-      return `${stop.kind}: ${stop.message}`;
-    case 'loop_detected':
-    case 'prompt_blocked':
-      return stop.explanation;
-    case 'budget_exhausted':
-      return stop.budget;
-    default:
-      return null;
-  }
 }
 
 function about(session: SessionRow): { workspaceId: string; taskId: string; sessionId: string } {

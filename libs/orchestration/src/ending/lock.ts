@@ -36,15 +36,28 @@ export async function lockFamilies(unit: Unit, taskIds: readonly string[]): Prom
   return { tasks: new Map(tasks.map((task) => [task.id, task])), sessions };
 }
 
+export interface HeldSession {
+  readonly task: TaskRow;
+  readonly session: SessionRow;
+}
+
 /** Locks what settling a turn may touch, and checks the lease under the lock: `null` when it is lost (K4, K5). */
-export async function lockForSettlement(
-  unit: Unit,
-  taskId: string,
-  lease: Lease,
-): Promise<{ readonly task: TaskRow; readonly session: SessionRow } | null> {
-  const family = await lockFamilies(unit, [taskId]);
-  const task = family.tasks.get(taskId);
-  const session = family.sessions.find(({ id }) => id === lease.sessionId);
+export async function lockForSettlement(unit: Unit, taskId: string, lease: Lease): Promise<HeldSession | null> {
+  const { tasks, sessions } = await lockFamilies(unit, [taskId]);
+  return checkLease(tasks.get(taskId), sessions, lease);
+}
+
+/** The same for a settlement that neither ends the task nor tells its parent: siblings do not wait for each other. */
+export async function lockForRest(unit: Unit, taskId: string, lease: Lease): Promise<HeldSession | null> {
+  const [[task], sessions] = await Promise.all([
+    lockTasks(unit, [taskId]),
+    lockSessionSets(unit, { liveOf: [taskId], waitingFor: [taskId] }),
+  ]);
+  return checkLease(task, sessions, lease);
+}
+
+function checkLease(task: TaskRow | undefined, sessions: readonly SessionRow[], lease: Lease): HeldSession | null {
+  const session = sessions.find(({ id }) => id === lease.sessionId);
   if (!task || !session?.lease_owner || session.lease_epoch !== lease.epoch) return null;
   return { task, session };
 }
