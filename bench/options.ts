@@ -12,7 +12,7 @@ export interface BenchOptions {
   readonly runs: number;
 }
 
-const RUNS = { full: 5, quick: 1 };
+const RUNS = { full: 4, quick: 1 };
 
 /** Reads the command line; throws one sentence for a person where it means nothing. */
 export function readOptions(args: readonly string[]): BenchOptions {
