@@ -71,6 +71,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** The sentence of a program that was asked for JSON; its one line holds nothing else. */
+function failureOf(program: Program): string {
+  const { error, exit_code } = JSON.parse(program.output()) as { readonly error: string; readonly exit_code: number };
+  expect(exit_code).toBe(CANNOT_START.code);
+  return error;
+}
+
 interface Demo {
   readonly scripted: boolean;
   readonly tasks: readonly Task[];
@@ -105,7 +112,7 @@ describe('echelon up', () => {
   test('a second one on the same data folder names the first in one sentence', async () => {
     const second = machine.run(['up', '--json']);
     expect(await second.exited).toEqual(CANNOT_START);
-    expect(second.output()).toMatch(/^Another Echelon \(process \d+\) uses the data folder [^\n]+\.\n$/);
+    expect(failureOf(second)).toMatch(/^Another Echelon \(process \d+\) uses the data folder [^\n]+\.$/);
   });
 
   test('the demo plays on the one that runs [R14, R15]', async () => {
@@ -139,8 +146,8 @@ describe('a start that cannot succeed ends with code 4 and one sentence', () => 
   async function expectOneSentence(env: Readonly<Record<string, string>>, sentence: RegExp): Promise<void> {
     const program = machine.run(['up', '--json'], env);
     expect(await program.exited).toEqual(CANNOT_START);
-    expect(program.output()).toMatch(/^[^\n]+\.\n$/);
-    expect(program.output()).toMatch(sentence);
+    expect(failureOf(program)).toMatch(/^[^\n]+\.$/);
+    expect(failureOf(program)).toMatch(sentence);
     expect(machine.findPostgres()).toBeNull();
   }
 
