@@ -6,8 +6,13 @@ import { makeFolder } from '@echelon/embedded-postgres';
 import { type Config, readConfig, VARIABLES } from '@echelon/platform';
 import { describeSandbox } from '@echelon/workspace-tools';
 import type { Command } from 'commander';
+import { connect, type ConnectionOptions } from './connection.js';
 import { CommandError } from './exit-code.js';
+import { checkInvariants, describeInvariants } from './invariants.js';
 import { print, table, type Terminal } from './terminal.js';
+
+/** Longer than recovery takes: what a dead process held is free within seconds. */
+const RECOVERY_MS = 15_000;
 
 interface Check {
   readonly name: string;
@@ -20,9 +25,11 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     .command('doctor')
     .description('explain what is wrong on this machine')
     .option('--variables', 'list every configuration variable')
+    .option('--invariants', 'check on the live database of the running server that nothing was lost or doubled')
     .action(async (_options: unknown, command: Command) => {
-      const options: { json?: boolean; variables?: boolean } = command.optsWithGlobals();
+      const options: ConnectionOptions & { json?: boolean; variables?: boolean; invariants?: boolean } = command.optsWithGlobals();
       if (options.variables) return printVariables(terminal, options.json);
+      if (options.invariants) return printInvariants(terminal, options);
       const checks = await examine(readConfig());
       print(terminal, options.json, { ok: checks.every(({ ok }) => ok), checks }, () =>
         table(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'WRONG', name, detail])),
@@ -34,6 +41,12 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
 function printVariables(terminal: Terminal, json: boolean | undefined): void {
   const variables = VARIABLES.map(({ name, meaning, fallback }) => ({ name, meaning, default: fallback }));
   print(terminal, json, variables, () => table(variables.map((variable) => [variable.name, variable.default, variable.meaning])));
+}
+
+async function printInvariants(terminal: Terminal, options: ConnectionOptions & { json?: boolean }): Promise<void> {
+  const report = await checkInvariants(connect(options).system, RECOVERY_MS);
+  print(terminal, options.json, report, () => describeInvariants(report));
+  if (!report.ok) throw new CommandError('');
 }
 
 async function examine(config: Config): Promise<readonly Check[]> {

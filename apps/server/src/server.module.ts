@@ -4,6 +4,7 @@ import { ProfileController } from './api/profile.controller.js';
 import { QuestionController } from './api/question.controller.js';
 import { SERVICES } from './api/services-token.js';
 import { SessionController } from './api/session.controller.js';
+import { SystemController } from './api/system.controller.js';
 import { TaskController } from './api/task.controller.js';
 import { TokenController } from './api/token.controller.js';
 import { TurnController } from './api/turn.controller.js';
@@ -26,6 +27,7 @@ const CONTROLLERS: Type[] = [
   DeliveryController,
   QuestionController,
   EventController,
+  SystemController,
   HomeController,
   SignInController,
   OperationsController,

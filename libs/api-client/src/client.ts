@@ -5,6 +5,7 @@ import type {
   CreateProfile,
   CreateTask,
   CreateWorkspace,
+  InvariantReport,
   IssuedToken,
   IssueToken,
   ListTasks,
@@ -112,6 +113,7 @@ export interface ApiClient {
     ): Promise<UserQuestion & { readonly claimed: boolean }>;
   };
   readonly deliveries: { get(id: string, options?: CallOptions): Promise<QueueEntry> };
+  readonly system: { checkInvariants(options?: CallOptions): Promise<InvariantReport> };
   readonly events: { follow(options?: FollowOptions): AsyncGenerator<FollowedEvent> };
 }
 
@@ -122,7 +124,7 @@ export function createApiClient(options: ClientOptions): ApiClient {
   return { ...organisation(calls), ...work(calls), events: { follow: (follow = {}) => followEvents(transport, follow) } };
 }
 
-function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces' | 'profiles' | 'tokens'> {
+function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces' | 'profiles' | 'tokens' | 'system'> {
   return {
     workspaces: {
       create: (input, call) => create('/workspaces', input, call),
@@ -141,6 +143,7 @@ function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces
       list: (query, call) => get('/tokens', query, call),
       revoke: (id, call) => send('DELETE', at`/tokens/${id}`, undefined, call),
     },
+    system: { checkInvariants: (call) => get('/system/invariants', {}, call) },
   };
 }
 

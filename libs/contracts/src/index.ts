@@ -24,4 +24,5 @@ export {
   UpdateTask,
   WorkspaceMode,
 } from './task.js';
+export { InvariantReport } from './system.js';
 export { AgentProfile, CreateProfile, CreateWorkspace, IssueToken, IssuedToken, Token, UpdateProfile, Workspace } from './workspace.js';

@@ -8,6 +8,7 @@ import { ProfileService } from './profile.service.js';
 import { QuestionService } from './question.service.js';
 import type { Services } from './services.js';
 import { SessionService } from './session.service.js';
+import { SystemService } from './system.service.js';
 import { TaskService } from './task.service.js';
 import { TokenService } from './token.service.js';
 import { TurnService } from './turn.service.js';
@@ -34,5 +35,6 @@ export function createServices({ database, transactions, bus, limits }: Services
     questions: new QuestionService(database, transactions, limits),
     events: new EventService(database, bus),
     idempotency: new IdempotencyService(database),
+    system: new SystemService(database),
   };
 }

@@ -4,6 +4,7 @@ import type { MessageService } from './message.service.js';
 import type { ProfileService } from './profile.service.js';
 import type { QuestionService } from './question.service.js';
 import type { SessionService } from './session.service.js';
+import type { SystemService } from './system.service.js';
 import type { TaskService } from './task.service.js';
 import type { TokenService } from './token.service.js';
 import type { TurnService } from './turn.service.js';
@@ -21,4 +22,5 @@ export interface Services {
   readonly questions: QuestionService;
   readonly events: EventService;
   readonly idempotency: IdempotencyService;
+  readonly system: SystemService;
 }

@@ -1,0 +1,23 @@
+import { Controller, Get, Inject } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { InvariantReport } from '@echelon/contracts';
+import type { Actor, Services } from '@echelon/orchestration';
+import { CurrentActor } from '../http/caller.js';
+import { Operation } from '../openapi/operation.js';
+import { SERVICES } from './services-token.js';
+
+@ApiTags('system')
+@Controller('api/v1/system')
+export class SystemController {
+  constructor(@Inject(SERVICES) private readonly services: Services) {}
+
+  @Get('invariants')
+  @Operation({
+    summary: 'Check the invariants of the contract',
+    description: 'Runs every invariant as SQL on one snapshot of the live database and names offending rows.',
+    returns: InvariantReport,
+  })
+  checkInvariants(@CurrentActor() actor: Actor) {
+    return this.services.system.checkInvariants(actor);
+  }
+}
