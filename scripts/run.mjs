@@ -58,18 +58,17 @@ function readPackages(file) {
 /** The Node that npm installed for this platform, where it has one that runs; else the one that we are. */
 function chooseNode() {
   const pinned = path.join(binaries, 'node');
-  const chosen = existsSync(pinned) && versionOf(pinned) ? pinned : process.execPath;
-  const [major, minor] = versionOf(chosen);
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return chosen;
+  if (existsSync(pinned) && runs(pinned)) return pinned;
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return process.execPath;
   const here = `${process.platform} on ${process.arch}`;
   return fail(
     `No Node comes with Echelon for ${here}, and Node ${major}.${minor} is too old: install Node ${OLDEST_NODE.join('.')} or newer.`,
   );
 }
 
-function versionOf(binary) {
-  const { status, stdout } = spawnSync(binary, ['-p', 'process.versions.node'], { encoding: 'utf8' });
-  return status === 0 ? stdout.trim().split('.').map(Number) : undefined;
+function runs(binary) {
+  return spawnSync(binary, ['-p', '0']).status === 0;
 }
 
 function runOrExit(command, commandArgs, options = {}) {

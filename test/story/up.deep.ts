@@ -154,7 +154,7 @@ describe('a start that cannot succeed ends with code 4 and one sentence', () => 
   test('when the port is taken', async () => {
     const other = createServer();
     const port = await listenAnywhere(other);
-    await expectOneSentence({ ECHELON_PORT: String(port) }, /port is taken.*ECHELON_PORT/);
+    await expectOneSentence({ ECHELON_PORT: String(port) }, new RegExp(`^Port ${port} is taken.*ECHELON_PORT`));
     await new Promise((resolve) => other.close(resolve));
   });
 
@@ -178,7 +178,7 @@ describe('a start that cannot succeed ends with code 4 and one sentence', () => 
   });
 
   test('when a variable means nothing', async () => {
-    await expectOneSentence({ ECHELON_PORT: 'http' }, /ECHELON_PORT/);
+    await expectOneSentence({ ECHELON_PORT: 'http' }, /^ECHELON_PORT must be a whole number from 0 to 65535\.$/);
   });
 });
 

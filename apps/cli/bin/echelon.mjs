@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-import { main } from '@echelon/cli';
+import { enableCompileCache } from 'node:module';
+
+enableCompileCache();
+const { main } = await import('@echelon/cli');
 
 process.exitCode = await main(process.argv);

@@ -1,7 +1,8 @@
 /** How a command reaches the server: options, then the environment, then what this machine's data folder knows. */
 import { type ApiClient, createApiClient } from '@echelon/api-client';
-import { readConfig, readOperatorToken } from '@echelon/platform';
+import { readConfig, readOperatorToken } from '@echelon/platform/start';
 import { CommandError, EXIT } from './exit-code.js';
+import { serverAddress } from './server-address.js';
 
 export interface ConnectionOptions {
   readonly url?: string;
@@ -11,8 +12,7 @@ export interface ConnectionOptions {
 /** Address and token of the server. Throws `CommandError` when no token is known. */
 export function locateServer({ url, token }: ConnectionOptions): { readonly baseUrl: string; readonly token: string } {
   const config = readConfig();
-  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
-  const baseUrl = url ?? config.env.ECHELON_URL ?? `http://${host}:${config.port}`;
+  const baseUrl = url ?? (config.env.ECHELON_URL || serverAddress(config));
   const known = token ?? readOperatorToken(config);
   if (!known) throw new CommandError('No token is known here: pass --token, or set ECHELON_TOKEN.', EXIT.usage);
   return { baseUrl, token: known };

@@ -1,31 +1,9 @@
 /**
  * The demo's four agents as a script: what a model might do, played without one. Each step follows from the conversation that
- * the request carries, so a restart or a retry gets the same answer. With a real model only the prompts below are used.
+ * the request carries, so a restart or a retry gets the same answer. With a real model only the prompts are used.
  */
 import { type Script, scriptByAgent, type ScriptedRequest, type ScriptedResponse } from '@echelon/scripted-model';
-
-export const DEMO_MODEL = 'scripted-demo';
-
-const LEAF = `[demo:writer] Write the greeting of a small welcome page into the file greeting.txt of your task folder: one friendly sentence. The language of the greeting matters and is not yours to guess: ask your parent with ask_parent_question_kandev which language it should be. When you know, write the file, then finish with step_complete_kandev.`;
-
-const BUILDER = `[demo:builder] Build a small welcome page. Delegate the writing to one subtask with create_task_kandev (parent_id "self", autopilot true), with exactly this prompt:
-
-${LEAF}
-
-You do not know the language of the greeting: when your subtask asks, relay the question to your own parent with ask_parent_question_kandev, and pass its answer on with message_task_kandev. When your subtask has ended, finish with step_complete_kandev.`;
-
-const LEAD = `[demo:lead] You are responsible for a small welcome page in German. Delegate the building to one subtask with create_task_kandev (parent_id "self", autopilot true), with exactly this prompt:
-
-${BUILDER}
-
-When your subtask asks for the language, answer it with message_task_kandev. When it has ended, finish with step_complete_kandev.`;
-
-/** Prompt of the root task, for a scripted and for a real model alike. */
-export const DEMO_PROMPT = `[demo:root] See to it that a small welcome page is made. Delegate it to one subtask with create_task_kandev (parent_id "self", autopilot true), with exactly this prompt:
-
-${LEAD}
-
-When your subtask has ended, finish with step_complete_kandev.`;
+import { BUILDER, LEAD, LEAF } from './demo-prompts.js';
 
 /** The script of all four agents. */
 export const demoScript: Script = scriptByAgent({

@@ -2,12 +2,11 @@
 import path from 'node:path';
 import { type ApiClient, ConnectionError } from '@echelon/api-client';
 import type { AgentProfile, ParentQuestion, Task } from '@echelon/contracts';
-import { readConfig } from '@echelon/platform';
+import { readConfig } from '@echelon/platform/start';
 import type { Command } from 'commander';
 import { connect, type ConnectionOptions } from './connection.js';
-import { DEMO_MODEL, DEMO_PROMPT } from './demo-script.js';
+import { DEMO_MODEL, DEMO_PROMPT } from './demo-prompts.js';
 import { CommandError } from './exit-code.js';
-import { startServer } from './running-server.js';
 import { flatten, readTree } from './task-tree.js';
 import { print, type Terminal } from './terminal.js';
 import { watchTask } from './watch.js';
@@ -48,6 +47,7 @@ async function openServer(options: DemoOptions, terminal: Terminal): Promise<Ope
   if (running) return { api: running, close: () => Promise.resolve() };
   if (options.url) throw new CommandError(`Nothing answers at ${options.url}.`, 3);
   if (!options.json) terminal.err.write('No server runs here: starting one for the demo …\n');
+  const { startServer } = await import('./running-server.js');
   const started = await startServer({ port: 0 });
   const { url, first } = started;
   if (first.token) return { api: connect({ url, token: first.token }), close: () => started.close() };

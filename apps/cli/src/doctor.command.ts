@@ -1,14 +1,13 @@
 /** `echelon doctor`: what this machine has, what is wrong with it, and what to do. */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { makeFolder } from '@echelon/embedded-postgres';
-import { type Config, readConfig, VARIABLES } from '@echelon/platform';
-import { describeSandbox } from '@echelon/workspace-tools';
+import { type Config, findUnknownVariables, readConfig, VARIABLES } from '@echelon/platform/start';
 import type { Command } from 'commander';
 import { connect, type ConnectionOptions } from './connection.js';
 import { CommandError } from './exit-code.js';
 import { checkInvariants, describeInvariants } from './invariants.js';
+import { isPortTaken, portTaken, serverAddress } from './server-address.js';
 import { print, table, type Terminal } from './terminal.js';
 
 /** Longer than recovery takes: what a dead process held is free within seconds. */
@@ -50,6 +49,7 @@ async function printInvariants(terminal: Terminal, options: ConnectionOptions & 
 }
 
 async function examine(config: Config): Promise<readonly Check[]> {
+  const { describeSandbox } = await import('@echelon/workspace-tools');
   const server = await askServer(config);
   return [
     { name: 'node', ok: true, detail: process.version },
@@ -59,6 +59,7 @@ async function examine(config: Config): Promise<readonly Check[]> {
     { name: 'database', ok: true, detail: config.databaseUrl ? 'external (DATABASE_URL)' : 'embedded Postgres in the data folder' },
     { name: 'queue', ok: true, detail: config.redisUrl ? 'Redis (REDIS_URL)' : 'Postgres' },
     { name: 'command sandbox', ok: true, detail: (await describeSandbox()).detail },
+    ...checkVariables(config),
   ];
 }
 
@@ -72,8 +73,8 @@ async function checkFolder(name: string, folder: string): Promise<Check> {
   }
 }
 
-async function askServer({ host, port }: Config): Promise<Check | null> {
-  const url = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+async function askServer(config: Config): Promise<Check | null> {
+  const url = serverAddress(config);
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) });
     const body: unknown = await response.json();
@@ -83,10 +84,15 @@ async function askServer({ host, port }: Config): Promise<Check | null> {
   }
 }
 
-function checkPort({ host, port }: Config): Promise<Check> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve({ name: 'port', ok: false, detail: `${port} is taken by another program: set ECHELON_PORT` }));
-    probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, detail: `${port} is free; no server runs` })));
-  });
+async function checkPort({ host, port }: Config): Promise<Check> {
+  const taken = await isPortTaken({ host, port });
+  return { name: 'port', ok: !taken, detail: taken ? portTaken(port) : `${port} is free; no server runs` };
+}
+
+function checkVariables({ env }: Config): readonly Check[] {
+  return findUnknownVariables(env).map(({ name, nearest }) => ({
+    name: 'variable',
+    ok: false,
+    detail: `nothing reads ${name}: is ${nearest} meant?`,
+  }));
 }

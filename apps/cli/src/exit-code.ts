@@ -1,7 +1,7 @@
 /** How the command ends, for scripts. */
 import { ApiError, ConnectionError } from '@echelon/api-client';
 import { StartupError } from '@echelon/embedded-postgres';
-import { ConfigError, MigrationError } from '@echelon/platform';
+import { ConfigError, MigrationError } from '@echelon/platform/start';
 import { CommanderError } from 'commander';
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, cannotStart: 4, interrupted: 130 } as const;
@@ -25,16 +25,10 @@ export function explainFailure(error: unknown): { readonly code: number; readonl
     return { code: EXIT.unreachable, message: `${error.message}. Is Echelon running? Start it with npm start.` };
   if (error instanceof ConfigError || error instanceof StartupError || error instanceof MigrationError)
     return { code: EXIT.cannotStart, message: error.message };
-  if (isPortTaken(error))
-    return { code: EXIT.cannotStart, message: 'The port is taken by another program: set ECHELON_PORT to a free one.' };
   if (isAddressUnknown(error)) return { code: EXIT.cannotStart, message: 'This machine does not have the address in ECHELON_HOST.' };
   return { code: EXIT.failed, message: error instanceof Error ? error.message : String(error) };
 }
 
 function isAddressUnknown(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND');
-}
-
-function isPortTaken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 }

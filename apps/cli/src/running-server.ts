@@ -1,8 +1,11 @@
-/** Server and worker in this process, with the scripted model beside them: what `up` runs, and `demo` where nothing runs yet. */
-import { createPlatform, type Config, type FirstStart, prepareFirstStart, readConfig } from '@echelon/platform';
-import { startScriptedModel } from '@echelon/scripted-model';
-import { createPlatformServer } from '@echelon/server';
-import { demoScript } from './demo-script.js';
+/**
+ * Server and worker in this process, with the scripted model beside them: what `up` runs, and `demo` where nothing runs yet.
+ * Its larger half is loaded while Postgres starts: what is imported here at the top is what that needs.
+ */
+import type { FirstStart } from '@echelon/platform';
+import { type Config, openStorage, readConfig } from '@echelon/platform/start';
+import { CommandError, EXIT } from './exit-code.js';
+import { portTaken, recordServerAddress, refuseTakenPort } from './server-address.js';
 
 export interface RunningServer {
   readonly url: string;
@@ -15,28 +18,44 @@ export interface RunningServer {
 
 /** Starts everything; `port` overrides the configured one. What was started is stopped again on a failure. */
 export async function startServer(options: { readonly port?: number } = {}): Promise<RunningServer> {
+  const configured = readConfig();
+  const address = { host: configured.host, port: options.port ?? configured.port };
+  await refuseTakenPort(address);
   const opened: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of opened.splice(0).reverse()) await step();
   };
   try {
+    const [storage, { createPlatform, prepareFirstStart }, { createPlatformServer }] = await Promise.all([
+      openStorage(configured),
+      import('@echelon/platform'),
+      import('@echelon/server'),
+    ]);
+    opened.push(() => storage.close());
     const config = readConfig(await withScriptedModel(opened));
-    const platform = await createPlatform(config, { worker: true });
+    const platform = await createPlatform(config, { worker: true, storage });
     opened.push(() => platform.close());
-    const first = await prepareFirstStart(config, platform.services);
-    const server = await createPlatformServer(platform);
+    const [first, server] = await Promise.all([prepareFirstStart(config, platform.services), createPlatformServer(platform)]);
     opened.push(() => server.close());
-    const { url } = await server.listen(config.host, options.port ?? config.port);
-    return { url, first, config, gone: platform.storage.gone, close };
+    const { url } = await server.listen(address.host, address.port).catch((error: unknown) => refuseAddress(error, address.port));
+    opened.push(recordServerAddress(config, url));
+    return { url, first, config, gone: storage.gone, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
+/** Somebody took the port since it was looked at. */
+function refuseAddress(error: unknown, port: number): never {
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw new CommandError(portTaken(port), EXIT.cannotStart);
+  throw error;
+}
+
 /** The scripted provider is always there, so that the demo needs no key; a given one is left as it is. */
 async function withScriptedModel(opened: (() => Promise<void>)[]): Promise<NodeJS.ProcessEnv> {
   if (process.env.ECHELON_SCRIPTED_MODEL_URL) return process.env;
+  const [{ startScriptedModel }, { demoScript }] = await Promise.all([import('@echelon/scripted-model'), import('./demo-script.js')]);
   const model = await startScriptedModel({ script: demoScript, record: false });
   opened.push(() => model.close());
   return { ...process.env, ECHELON_SCRIPTED_MODEL_URL: model.url };

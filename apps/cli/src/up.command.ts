@@ -1,8 +1,8 @@
 /** `echelon up`: server and worker in one process, on the embedded Postgres unless the configuration names another. */
-import { stopSignal, untilAborted } from '@echelon/platform';
+import { stopSignal, untilAborted } from '@echelon/platform/start';
 import type { Command } from 'commander';
 import { EXIT } from './exit-code.js';
-import { type RunningServer, startServer } from './running-server.js';
+import type { RunningServer } from './running-server.js';
 import type { Terminal } from './terminal.js';
 
 export function addUpCommand(program: Command, terminal: Terminal): void {
@@ -15,6 +15,7 @@ export function addUpCommand(program: Command, terminal: Terminal): void {
 async function runUp(terminal: Terminal, json: boolean): Promise<void> {
   const stopping = stopSignal();
   if (!json) terminal.err.write('Starting Echelon …\n');
+  const { startServer } = await import('./running-server.js');
   const running = await startServer();
   greet(terminal, running, json);
   const ended = await Promise.race([untilAborted(stopping).then(() => 'stopped'), running.gone.then(() => 'gone')]);

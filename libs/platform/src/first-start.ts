@@ -1,10 +1,9 @@
 /** What a deployment needs before anyone can use it: an operator with a token, a workspace, and a profile where a provider is set up. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { isRefusal } from '@echelon/domain';
 import { type ProviderName, providersFromEnv } from '@echelon/model-clients';
 import type { Actor, Outcome, Services } from '@echelon/orchestration';
 import type { Config } from './config.js';
+import { readOperatorToken, writeOperatorToken } from './operator-token.js';
 
 /** Models of the first profile; ECHELON_MODEL overrides them. */
 const FIRST_MODELS: Readonly<Record<ProviderName, string>> = {
@@ -21,34 +20,15 @@ export interface FirstStart {
   readonly provider: ProviderName | null;
 }
 
-/** File that holds the operator's token for commands on this machine. */
-function tokenFile(config: Pick<Config, 'dataDir'>): string {
-  return path.join(config.dataDir, 'keys', 'operator-token');
-}
-
-/** The operator's token that this machine keeps, or `null`. */
-export function readOperatorToken(config: Pick<Config, 'dataDir' | 'env'>): string | null {
-  if (config.env.ECHELON_TOKEN) return config.env.ECHELON_TOKEN;
-  const file = tokenFile(config);
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null;
-}
-
 /** Creates what is missing; every later start changes nothing. */
 export async function prepareFirstStart(config: Config, services: Services): Promise<FirstStart> {
   const created = await services.tokens.bootstrapOperator('operator');
-  if (created) writeToken(config, created.secret);
+  if (created) writeOperatorToken(config, created.secret);
   const token = created?.secret ?? readOperatorToken(config);
   const provider = chooseProvider(config);
   const caller = token ? await services.tokens.authenticate(token) : null;
   if (caller?.actor.kind === 'operator') await prepareWorkspace(caller.actor, { config, services, provider });
   return { token: caller ? token : null, provider };
-}
-
-function writeToken(config: Config, secret: string): void {
-  const file = tokenFile(config);
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, `${secret}\n`, { mode: 0o600 });
-  chmodSync(file, 0o600);
 }
 
 function chooseProvider(config: Config): ProviderName | null {

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { Logger } from '@echelon/orchestration';
-import { type Config, SECRETS } from './config.js';
+import type { Config } from './config.js';
+import { SECRETS } from './variables.js';
 
 /** Structured logs on stderr, so that a command's own output stays clean; values of secret variables never appear (architecture.md §7). */
 export function createLogger(config: Pick<Config, 'logLevel' | 'env'>): Logger {

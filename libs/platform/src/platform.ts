@@ -19,10 +19,13 @@ import { openStorage, openWorkspaceRoot, type Storage } from './storage.js';
 import type { WorkerHost } from './worker-host.js';
 import { superviseWorker } from './worker-supervisor.js';
 import { createTaskTools, endCommand } from './task-tools.js';
+import { warnOfUnknownVariables } from './warn-of-unknown.js';
 
 export interface PlatformOptions {
   /** Run turns in this process. */
   readonly worker: boolean;
+  /** Storage that the caller has opened, and closes; opened here where absent. */
+  readonly storage?: Storage;
 }
 
 export interface Platform {
@@ -47,8 +50,9 @@ const STATEMENT_MS = 30_000;
 export async function createPlatform(config: Config, options: PlatformOptions): Promise<Platform> {
   const log = createLogger(config);
   const closing = new Closing();
+  warnOfUnknownVariables(log, config);
   try {
-    const storage = closing.add(await openStorage(config), (it) => it.close());
+    const storage = options.storage ?? closing.add(await openStorage(config), (it) => it.close());
     openWorkspaceRoot(config);
     const pool = createPool(storage.url, { max: POOL, statementTimeoutMs: STATEMENT_MS });
     const database = closing.add(new Database(pool), (it) => it.close());

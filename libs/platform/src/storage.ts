@@ -1,7 +1,8 @@
 /** Where the truth lives: the embedded Postgres of the data folder, or the one that DATABASE_URL names; migrated before use. */
 import path from 'node:path';
 import { type EmbeddedPostgres, makeFolder, startEmbeddedPostgres, StartupError } from '@echelon/embedded-postgres';
-import { ensureDatabase, migrate } from '@echelon/persistence';
+import { ensureDatabase } from '@echelon/persistence/ensure-database';
+import { migrate } from '@echelon/persistence/migrate';
 import type { Config } from './config.js';
 
 export interface Storage {
