@@ -64,7 +64,7 @@ export class World {
 
   private constructor(
     readonly database: Database,
-    private readonly place: { readonly workspaceId: string; readonly profileId: string },
+    private readonly place: { readonly url: string; readonly workspaceId: string; readonly profileId: string },
     private readonly limits: Limits,
     private readonly drop: () => Promise<void>,
   ) {
@@ -80,7 +80,13 @@ export class World {
       await database.close();
       await test.drop();
     };
-    return new World(database, await insertWorkspaceAndProfile(database), { ...DEFAULT_LIMITS, ...limits }, drop);
+    const place = { url: test.url, ...(await insertWorkspaceAndProfile(database)) };
+    return new World(database, place, { ...DEFAULT_LIMITS, ...limits }, drop);
+  }
+
+  /** The same world through another door to its database, which the caller closes. */
+  through(database: Database): World {
+    return new World(database, this.place, this.limits, () => Promise.resolve());
   }
 
   /** The same services, as a process that was started anew has them. */
@@ -105,6 +111,11 @@ export class World {
       messages: new MessageService(this.database, transactions, this.limits),
       turns: new TurnService(this.database, transactions, this.limits),
     };
+  }
+
+  /** Where its database is. */
+  get url(): string {
+    return this.place.url;
   }
 
   get workspaceId(): string {
