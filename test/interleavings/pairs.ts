@@ -176,7 +176,7 @@ export const PAIRS: Readonly<Record<string, Pair>> = {
           const { status, parentPrompts } = await tracesOf(world, child, parent);
           const session = await world.sessionRow(child.sessionId);
           if (refusalOf(asked) !== null)
-            return status === null && parentPrompts === 0 && session.state === 'idle' ? asked.code : 'a trace of a refused ask';
+            return status === null && parentPrompts === 0 && session.state === 'idle' ? wordOf(asked) : 'a trace of a refused ask';
           return status === 'pending' && parentPrompts === 1 && session.state === 'waiting_for_input' ? 'asked' : `asked, ${session.state}`;
         },
       };
