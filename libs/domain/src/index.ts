@@ -46,6 +46,7 @@ export {
 export {
   ENTRY_KINDS,
   countsTowardsCap,
+  isRemovable,
   queueEntryMachine,
   rankOf,
   type DeliveryMode,

@@ -25,3 +25,8 @@ export function rankOf(kind: EntryKind, how: { readonly supersedes: boolean; rea
 export function countsTowardsCap(kind: EntryKind): boolean {
   return kind === 'prompt';
 }
+
+/** What a person or its sender may take out of a queue: not what the protocol wrote because somebody waits for an answer. */
+export function isRemovable(kind: EntryKind): boolean {
+  return kind === 'prompt' || kind === 'alert';
+}

@@ -167,7 +167,7 @@ describe('a queue', () => {
     expect(await sessions.removeEntry(world.operator, parent.sessionId, mine.id)).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('keeps what somebody waits for: a question stays', async () => {
+  test('keeps what somebody waits for: a question stays, and so does its reminder', async () => {
     const parent = await world.task();
     const child = await world.task({ parent, autopilot: true });
     const { turn } = await world.openTurn(child.sessionId);
@@ -177,6 +177,11 @@ describe('a queue', () => {
     expect(await sessions.removeEntry(world.operator, parent.sessionId, entry?.id ?? '')).toMatchObject({
       code: 'FORBIDDEN',
       details: { kind: 'question' },
+    });
+    await world.rows("UPDATE queue_entry SET kind = 'reminder' WHERE id = $1", [entry?.id]);
+    expect(await sessions.removeEntry(world.operator, parent.sessionId, entry?.id ?? '')).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { kind: 'reminder' },
     });
   });
 

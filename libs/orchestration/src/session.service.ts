@@ -1,14 +1,5 @@
 import type { AgentProfile, Message, Page, PageQuery, QueueEntry, Session, Task, Turn } from '@echelon/contracts';
-import {
-  type Contract,
-  countsTowardsCap,
-  deriveContract,
-  type EntryKind,
-  isRefusal,
-  type Refusal,
-  refuse,
-  sessionMachine,
-} from '@echelon/domain';
+import { type Contract, deriveContract, isRefusal, isRemovable, type Refusal, refuse, sessionMachine } from '@echelon/domain';
 import {
   cancelEntry,
   type Database,
@@ -118,8 +109,8 @@ export class SessionService {
   }
 
   /**
-   * Takes a waiting entry out of a queue: an operator's or its sender's choice. Questions, answers and notices stay, since
-   * somebody waits for them; refuses with ENTRY_NOT_QUEUED what was delivered already.
+   * Takes a waiting entry out of a queue: an operator's or its sender's choice. Questions, their
+   * reminders, answers and notices stay, since somebody waits for them; refuses with ENTRY_NOT_QUEUED what was delivered already.
    */
   async removeEntry(actor: Actor, sessionId: string, entryId: string): Promise<Outcome<QueueEntry>> {
     return this.#change(actor, sessionId, async (unit, session) => {
@@ -197,10 +188,6 @@ export class SessionService {
       return isRefusal(session) ? session : change(unit, session);
     });
   }
-}
-
-function isRemovable(kind: EntryKind): boolean {
-  return countsTowardsCap(kind) || kind === 'alert' || kind === 'reminder';
 }
 
 function readsEntry(actor: Actor, session: SessionRow, entry: QueueEntryRow): boolean {
