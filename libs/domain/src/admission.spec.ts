@@ -41,13 +41,6 @@ describe('what a session does next', () => {
     expect(nextWork({ ...READY, questionPending: true, entries: [entry('peer', 'prompt')] }).do).toBe('nothing');
   });
 
-  test('a question that could not be read counts as pending [A18]', () => {
-    expect(nextWork({ ...READY, questionPending: 'unknown', entries: [entry('e', 'prompt')] })).toEqual({
-      do: 'nothing',
-      because: 'question_pending',
-    });
-  });
-
   test('the lowest rank opens, then the lowest order', () => {
     const entries = [entry('late', 'prompt', 5), entry('early', 'prompt', 4), entry('question', 'question', 9, 2)];
     expect(nextWork({ ...READY, entries })).toEqual({ do: 'open', entryId: 'question' });

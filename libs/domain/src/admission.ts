@@ -4,7 +4,6 @@
  * N1  A terminal session does nothing; nor does one whose agent somebody else runs (its owner fetches entries by itself).
  * N2  An unfinished turn goes before any entry: a parked one when every wait is decided or its time has come.
  * N3  Among entries the lowest rank, then the lowest order; the table below says what an obstacle lets through.
- * N4  What could not be read counts as an obstacle: it fails closed (A18).
  */
 import type { EntryKind } from './queue-entry.js';
 import { sessionMachine, type SessionState } from './session.js';
@@ -57,8 +56,7 @@ export interface AdmissionFacts {
   readonly taskState: TaskState;
   readonly taskArchived: boolean;
   readonly openTurn: OpenTurnFacts | null;
-  /** `unknown` when it could not be read. */
-  readonly questionPending: boolean | 'unknown';
+  readonly questionPending: boolean;
   readonly entries: readonly QueuedEntryFacts[];
 }
 
@@ -88,7 +86,7 @@ function nextOfTurn(turn: OpenTurnFacts): NextWork {
 function obstaclesOf(facts: AdmissionFacts): readonly Obstacle[] {
   const found: Obstacle[] = [];
   if (facts.taskArchived || taskMachine.isTerminal(facts.taskState)) found.push('task_closed');
-  if (facts.questionPending !== false) found.push('question_pending');
+  if (facts.questionPending) found.push('question_pending');
   if (!facts.autoRun) found.push('auto_run_off');
   if (facts.taskState === 'blocked') found.push('task_blocked');
   return found;

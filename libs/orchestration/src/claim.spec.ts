@@ -33,6 +33,17 @@ test('a session without work is not claimed', async () => {
   expect(await world.sessionRow(task.sessionId)).toMatchObject({ state: 'created', lease_epoch: '0' });
 });
 
+test('where a pending question cannot be read, nothing opens until it can [A18]', async () => {
+  const task = await world.task();
+  await world.prompt(task.sessionId);
+  await world.rows('ALTER TABLE message RENAME TO message_unreadable');
+  await expect(world.tryClaim(task.sessionId)).rejects.toThrow(/message/);
+  await world.rows('ALTER TABLE message_unreadable RENAME TO message');
+  expect(await world.sessionRow(task.sessionId)).toMatchObject({ state: 'created', lease_owner: null, runnable: true });
+  expect(await world.entries(task.sessionId)).toMatchObject([{ state: 'queued' }]);
+  expect((await world.claim(task.sessionId)).turn.number).toBe(1);
+});
+
 test('of 50 claims at once one wins, and one turn opens [K3]', async () => {
   const task = await world.task();
   await world.prompt(task.sessionId);
