@@ -1,6 +1,7 @@
 /** Statements of an ask (autopilot-contract.md §4). The caller holds the asking session's lock. */
 import type { OpenTx, Tx } from '../database.js';
 import type { QuestionRow, UserQuestionRow } from '../rows.js';
+import { NOW_AS_JSON } from './now-as-json.js';
 
 /** Ends the turn with its question: settlement and the refusal of later calls read this column (K6b). The first question stays. */
 export async function markAsked(tx: OpenTx, turnId: string, questionId: string): Promise<void> {
@@ -57,7 +58,7 @@ export async function decideUserQuestion(
 ): Promise<UserQuestionRow | null> {
   const [row] = await tx.query<UserQuestionRow>(
     `UPDATE message SET metadata = metadata || jsonb_build_object('status', $2::text, 'answers', $3::jsonb, 'reject_reason', $4::text,
-       'decided_by', $5::text, 'ended_at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+       'decided_by', $5::text, 'ended_at', ${NOW_AS_JSON})
      WHERE id = $1 AND type = 'user_question' AND metadata->>'status' = 'pending' RETURNING *`,
     [id, decision.status, decision.answers && JSON.stringify(decision.answers), decision.rejectReason, decision.by],
   );

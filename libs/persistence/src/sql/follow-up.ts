@@ -1,6 +1,7 @@
 /** Questions that a parent has seen and left unanswered (S7). The caller holds the locks of the sessions that wait for it. */
 import type { Tx } from '../database.js';
 import type { QuestionRow } from '../rows.js';
+import { NOW_AS_JSON } from './now-as-json.js';
 
 /**
  * Pending questions to the task whose last prompt, the question or its reminder, was delivered; a turn of the task that began with
@@ -32,7 +33,7 @@ export async function markReminded(tx: Tx, questionId: string, entryId: string):
 export async function markNotified(tx: Tx, questionId: string): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE message SET metadata = metadata || jsonb_build_object('operator_notified_at',
-       to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+       ${NOW_AS_JSON})
      WHERE id = $1 AND metadata->>'operator_notified_at' IS NULL RETURNING id`,
     [questionId],
   );

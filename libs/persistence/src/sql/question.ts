@@ -6,8 +6,7 @@
 import type { QuestionStatus } from '@echelon/domain';
 import type { Tx } from '../database.js';
 import type { QuestionRow } from '../rows.js';
-
-const NOW = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+import { NOW_AS_JSON } from './now-as-json.js';
 
 export async function findQuestion(tx: Tx, id: string): Promise<QuestionRow | null> {
   const [row] = await tx.query<QuestionRow>(`SELECT * FROM message WHERE id = $1 AND type = 'parent_question'`, [id]);
@@ -47,7 +46,7 @@ export async function endPendingQuestion(
   end: { readonly status: Exclude<QuestionStatus, 'pending' | 'answered'>; readonly cause: string },
 ): Promise<QuestionRow | null> {
   const [row] = await tx.query<QuestionRow>(
-    `UPDATE message SET metadata = metadata || jsonb_build_object('status', $2::text, 'cause', $3::text, 'ended_at', ${NOW})
+    `UPDATE message SET metadata = metadata || jsonb_build_object('status', $2::text, 'cause', $3::text, 'ended_at', ${NOW_AS_JSON})
      WHERE id = $1 AND type = 'parent_question' AND metadata->>'status' = 'pending' RETURNING *`,
     [id, end.status, end.cause],
   );
@@ -61,8 +60,8 @@ export async function answerPendingQuestion(
   answer: { readonly text: string; readonly sessionId: string; readonly deliveryId: string },
 ): Promise<QuestionRow | null> {
   const [row] = await tx.query<QuestionRow>(
-    `UPDATE message SET metadata = metadata || jsonb_build_object('status', 'answered', 'ended_at', ${NOW},
-       'answer', jsonb_build_object('text', $2::text, 'session_id', $3::text, 'delivery_id', $4::text, 'at', ${NOW}))
+    `UPDATE message SET metadata = metadata || jsonb_build_object('status', 'answered', 'ended_at', ${NOW_AS_JSON},
+       'answer', jsonb_build_object('text', $2::text, 'session_id', $3::text, 'delivery_id', $4::text, 'at', ${NOW_AS_JSON}))
      WHERE id = $1 AND type = 'parent_question' AND metadata->>'status' = 'pending' RETURNING *`,
     [id, answer.text, answer.sessionId, answer.deliveryId],
   );

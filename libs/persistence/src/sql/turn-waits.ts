@@ -1,5 +1,6 @@
 /** What an unfinished turn leaves when it is closed from outside: waits, calls and requests that nobody will finish. */
 import type { OpenTx, Tx } from '../database.js';
+import { NOW_AS_JSON } from './now-as-json.js';
 
 const NOT_EXECUTED = 'Not executed: the turn was stopped.';
 const UNKNOWN = 'Unknown: the turn was stopped while this ran. Inspect before retrying.';
@@ -9,7 +10,7 @@ export async function cancelTurnWaits(tx: OpenTx, turnId: string): Promise<void>
   tx.send(
     `WITH approvals AS (UPDATE approval SET state = 'cancelled', decided_at = now() WHERE turn_id = $1 AND state = 'pending')
      UPDATE message SET metadata = metadata || jsonb_build_object('status', 'cancelled', 'ended_at',
-       to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+       ${NOW_AS_JSON})
      WHERE turn_id = $1 AND type = 'user_question' AND metadata->>'status' = 'pending'`,
     [turnId],
   );
@@ -39,7 +40,7 @@ export function settleTurnCalls(tx: Tx, turnId: string): Promise<readonly Settle
 export async function cancelSessionQuestions(tx: Tx, sessionId: string): Promise<void> {
   await tx.query(
     `UPDATE message SET metadata = metadata || jsonb_build_object('status', 'cancelled', 'ended_at',
-       to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+       ${NOW_AS_JSON})
      WHERE session_id = $1 AND type = 'user_question' AND metadata->>'status' = 'pending'`,
     [sessionId],
   );
