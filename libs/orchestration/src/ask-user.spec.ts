@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEFAULT_LIMITS } from '@echelon/domain';
 import { readQuestion, waitingChild } from '../../../test/support/waiting-child.js';
 import { accepted, World } from '../../../test/support/world.js';
+import { SessionService } from './session.service.js';
+import { TaskService } from './task.service.js';
 
 const ASK = { questions: [{ prompt: 'Which region?' }, { id: 'size', prompt: 'How large?' }] };
 const ANSWERS = { answers: { q1: 'Europe', size: 'Small' }, rejected: false };
@@ -71,6 +74,20 @@ describe('a question to the operator', () => {
     expect(await world.services.questions.askUser(actor, other, 'call-1')).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
     accepted(await world.services.questions.answerUser(world.operator, asked.id, ANSWERS));
     expect(accepted(await world.services.questions.askUser(actor, ASK, 'call-3')).id).not.toBe(asked.id);
+  });
+
+  test('asked without an open turn shows at task and session as clarification until it is decided [V1]', async () => {
+    const task = await world.task();
+    const tasks = new TaskService(world.database, world.transactions, DEFAULT_LIMITS);
+    const sessions = new SessionService(world.database, world.transactions);
+    const shown = async () => [
+      accepted(await tasks.get(world.operator, task.id)).pending_action,
+      accepted(await sessions.get(world.operator, task.sessionId)).pending_action,
+    ];
+    const asked = accepted(await world.services.questions.askUser(world.agent(task), ASK, 'call-1'));
+    expect(await shown()).toEqual(['clarification', 'clarification']);
+    accepted(await world.services.questions.answerUser(world.operator, asked.id, ANSWERS));
+    expect(await shown()).toEqual([null, null]);
   });
 
   test('wants one answer for each of its questions', async () => {

@@ -11,7 +11,7 @@ export interface SessionView extends SessionRow {
 const VIEW = `
 SELECT s.*, u.id AS current_turn_id,
   (SELECT count(*)::int FROM message q WHERE q.session_id = s.id AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending')
-   + (SELECT count(*)::int FROM message q WHERE q.turn_id = u.id AND q.type = 'user_question' AND q.metadata->>'status' = 'pending') AS open_questions,
+   + (SELECT count(*)::int FROM message q WHERE q.session_id = s.id AND q.type = 'user_question' AND q.metadata->>'status' = 'pending') AS open_questions,
   (SELECT count(*)::int FROM approval a WHERE a.turn_id = u.id AND a.state = 'pending') AS open_approvals
 FROM session s LEFT JOIN turn u ON u.session_id = s.id AND u.status <> 'finished'`;
 

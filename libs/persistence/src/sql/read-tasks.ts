@@ -12,14 +12,14 @@ export interface TaskView extends TaskRow {
   readonly open_approvals: number;
 }
 
-/** An operator's question and an approval belong to an unfinished turn, so that only such turns are searched. */
+/** An approval belongs to an unfinished turn, so that only such turns are searched; a question need not have a turn. */
 const VIEW = `
 SELECT t.*, (SELECT s.id FROM session s WHERE s.task_id = t.id AND s.is_primary) AS primary_session_id,
   coalesce((SELECT json_agg(d.blocked_by_id ORDER BY d.created_at, d.blocked_by_id) FROM task_dependency d WHERE d.task_id = t.id), '[]') AS blocked_by,
   (SELECT count(*)::int FROM session s JOIN message q ON q.session_id = s.id AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending'
      WHERE s.task_id = t.id)
-   + (SELECT count(*)::int FROM session s JOIN turn u ON u.session_id = s.id AND u.status <> 'finished'
-     JOIN message q ON q.turn_id = u.id AND q.type = 'user_question' AND q.metadata->>'status' = 'pending' WHERE s.task_id = t.id) AS open_questions,
+   + (SELECT count(*)::int FROM session s JOIN message q ON q.session_id = s.id AND q.type = 'user_question' AND q.metadata->>'status' = 'pending'
+     WHERE s.task_id = t.id) AS open_questions,
   (SELECT count(*)::int FROM session s JOIN turn u ON u.session_id = s.id AND u.status <> 'finished'
      JOIN approval a ON a.turn_id = u.id AND a.state = 'pending' WHERE s.task_id = t.id) AS open_approvals
 FROM task t`;
