@@ -112,12 +112,14 @@ function addSteering(task: Command, terminal: Terminal): void {
     .argument('<task>', 'task id')
     .argument('<text>', 'what to say')
     .option('--session <id>', 'a session other than the primary one')
+    .option('--reply-to <question>', 'answer this question of the task; only with a token of its parent')
     .option('--key <key>', 'idempotency key: the same key sends once')
     .action(async (id: string, text: string, _options: unknown, command: Command) => {
-      const options: Common & { session?: string; key?: string } = command.optsWithGlobals();
+      const options: Common & { session?: string; replyTo?: string; key?: string } = command.optsWithGlobals();
       const input = {
         prompt: text,
         ...(options.session ? { session_id: options.session } : {}),
+        ...(options.replyTo ? { reply_to_question_id: options.replyTo } : {}),
         idempotency_key: options.key ?? randomUUID(),
       };
       const sent = await connect(options).tasks.sendMessage(id, input);
