@@ -1,0 +1,261 @@
+/** Random commands: a draw is a kind and a few small numbers, which choose from what the model has when its turn comes. */
+import fc from 'fast-check';
+import type { Command, TurnEnd, Who } from './commands.js';
+import { isClosed, isEnded, type Model, named, nextWork, openTurn, type Session, type Task } from './model.js';
+
+export interface Draw {
+  readonly do: Command['do'];
+  readonly picks: readonly number[];
+}
+
+/** How often each kind is drawn; the prefix of every sequence makes a root and a child of it. */
+const WEIGHTS: Readonly<Record<Command['do'], number>> = {
+  claim: 16,
+  end: 14,
+  ask: 14,
+  answer: 14,
+  message: 12,
+  create: 6,
+  lose_lease: 5,
+  sweep: 5,
+  signal: 4,
+  ask_user: 4,
+  answer_user: 4,
+  stop_turn: 4,
+  auto_run: 3,
+  back_off_passes: 2,
+  time_out: 2,
+  open_session: 2,
+  end_session: 1,
+  stop_task: 1,
+  archive: 1,
+  unarchive: 1,
+  set_state: 1,
+};
+
+const kinds = Object.entries(WEIGHTS) as readonly (readonly [Command['do'], number])[];
+const kind = fc.oneof(...kinds.map(([name, weight]) => ({ weight, arbitrary: fc.constant(name) })));
+const pick = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(11) });
+const draw: fc.Arbitrary<Draw> = fc.record({ do: kind, picks: fc.tuple(pick, pick, pick, pick, pick) });
+
+/** Steps of one command each, or of two or three that run at once. */
+export const sequences = (atOnce: number): fc.Arbitrary<readonly (readonly Draw[])[]> =>
+  fc.array(fc.array(draw, { minLength: Math.min(2, atOnce), maxLength: atOnce }), { minLength: 4, maxLength: 24, size: 'max' });
+
+/** What the draw means now; null where the model has nothing to choose from. */
+export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
+  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0] = drawn.picks;
+  const task = choose(
+    inOrder(m.tasks, ({ parent }) => (parent === null ? 0 : 1)),
+    first,
+  );
+  const session = choose(
+    inOrder(m.sessions, (s) => (s.task === task?.name ? 1 : 0)),
+    second,
+  );
+  if (!task || !session) return null;
+  switch (drawn.do) {
+    case 'create':
+      return toCreate(m, task, {
+        by: whoFor(m, task.name, second),
+        isRoot: third === 7,
+        autopilot: third % 4 !== 3,
+        starts: fourth % 4 !== 3,
+      });
+    case 'ask': {
+      const asker = choose(
+        inOrder(m.sessions, (s) => (openTurn(s) ? 2 : 0) + (named(m.tasks, s.task).autopilot ? 1 : 0)),
+        first,
+      );
+      const earlier = choose(asker ? m.questions.filter((q) => q.session === asker.name) : [], third);
+      return asker ? { do: 'ask', by: agent(m, asker, second), key: fourth % 3 === 1 && earlier ? earlier.name : name } : null;
+    }
+    case 'ask_user': {
+      const asker = choose(
+        inOrder(m.sessions, (s) => (openTurn(s) ? 2 : 0) + (named(m.tasks, s.task).autopilot ? 0 : 1)),
+        first,
+      );
+      return asker ? { do: 'ask_user', by: agent(m, asker, second) } : null;
+    }
+    case 'answer_user': {
+      const question = choose(
+        inOrder(m.userQuestions, (q) => (q.status === 'pending' ? 1 : 0)),
+        first,
+      );
+      return question ? { do: 'answer_user', question: question.name, rejects: second % 3 === 2 } : null;
+    }
+    case 'message': {
+      const explicit = fifth % 4 === 3 ? (choose(m.sessions, third)?.name ?? null) : null;
+      return { do: 'message', by: whoFor(m, task.name, second), task: task.name, session: explicit, interrupts: fourth % 3 === 2 };
+    }
+    case 'answer':
+      return toAnswer(m, drawn.picks);
+    case 'claim':
+      return {
+        do: 'claim',
+        session: (
+          choose(
+            inOrder(m.sessions, (s) => (nextWork(m, s) && s.lease === 'none' ? 1 : 0)),
+            first,
+          ) ?? session
+        ).name,
+      };
+    case 'end': {
+      const held = choose(
+        inOrder(
+          m.sessions.filter(({ name: one }) => m.claims[one]),
+          (s) => (s.lease === 'none' ? 0 : 1),
+        ),
+        first,
+      );
+      const epoch = held && m.claims[held.name]?.epoch;
+      const how: TurnEnd = choose(HOW, second) ?? 'completed';
+      return held && epoch !== undefined ? { do: 'end', session: held.name, epoch, how, drains: third % 2 === 0 } : null;
+    }
+    case 'signal':
+      return {
+        do: 'signal',
+        by: agent(
+          m,
+          choose(
+            inOrder(m.sessions, (s) => (openTurn(s) ? 1 : 0)),
+            first,
+          ) ?? session,
+          second,
+        ),
+      };
+    case 'stop_turn': {
+      const running = choose(
+        inOrder(
+          m.sessions.filter(({ turns }) => turns.length > 0),
+          (s) => (openTurn(s) ? 1 : 0),
+        ),
+        first,
+      );
+      const turn = running ? running.turns.length - 1 - (third === 5 ? 1 : 0) : 0;
+      return running && turn >= 0 ? { do: 'stop_turn', by: whoFor(m, running.task, second), session: running.name, turn } : null;
+    }
+    case 'stop_task':
+      return { do: 'stop_task', by: whoFor(m, task.name, second), task: task.name, cascade: third % 2 === 1 };
+    case 'archive':
+      return { do: 'archive', by: whoFor(m, task.name, second), task: task.name };
+    case 'unarchive': {
+      const archived =
+        choose(
+          inOrder(m.tasks, (one) => (one.archived ? 1 : 0)),
+          first,
+        ) ?? task;
+      return { do: 'unarchive', by: whoFor(m, archived.name, second), task: archived.name };
+    }
+    case 'set_state':
+      return {
+        do: 'set_state',
+        task: task.name,
+        state: choose(['completed', 'cancelled', 'failed', 'review'] as const, second) ?? 'review',
+      };
+    case 'auto_run':
+      return { do: 'auto_run', by: whoFor(m, session.task, second), session: session.name, on: !session.autoRun || third % 3 === 2 };
+    case 'time_out': {
+      const question = choose(
+        inOrder(m.questions, (q) => (q.status === 'pending' ? 1 : 0)),
+        first,
+      );
+      return question ? { do: 'time_out', question: question.name } : null;
+    }
+    case 'open_session':
+      return isClosed(task) ? null : { do: 'open_session', task: task.name };
+    case 'end_session':
+      return { do: 'end_session', session: session.name };
+    case 'lose_lease':
+      return {
+        do: 'lose_lease',
+        session: (
+          choose(
+            inOrder(m.sessions, (s) => (s.lease === 'live' ? 1 : 0)),
+            first,
+          ) ?? session
+        ).name,
+      };
+    case 'sweep':
+      return {
+        do: 'sweep',
+        session: (
+          choose(
+            inOrder(m.sessions, (s) => (s.lease === 'void' ? 1 : 0)),
+            first,
+          ) ?? session
+        ).name,
+      };
+    case 'back_off_passes':
+      return {
+        do: 'back_off_passes',
+        session: (
+          choose(
+            inOrder(m.sessions, (s) => (openTurn(s)?.isBackingOff ? 1 : 0)),
+            first,
+          ) ?? session
+        ).name,
+      };
+  }
+}
+
+const HOW: readonly TurnEnd[] = ['completed', 'completed', 'tool_ended_turn', 'parked', 'loop_detected', 'error', 'handed_over', 'parked'];
+
+function choose<T>(all: readonly T[], at: number): T | undefined {
+  return all[at % Math.max(1, all.length)];
+}
+
+/** What is worth more comes first: small numbers choose it, and so does shrinking. */
+function inOrder<T>(all: readonly T[], worth: (one: T) => number): readonly T[] {
+  return all.toSorted((a, b) => worth(b) - worth(a));
+}
+
+/** The session's agent in the turn that its worker holds, or in a call that names none. */
+function agent(m: Model, { name }: Session, at: number): Extract<Who, { readonly kind: 'agent' }> {
+  return { kind: 'agent', session: name, turn: at % 3 === 1 ? null : (m.claims[name]?.turn ?? null) };
+}
+
+/** The operator, the parent's agents, then anybody: a sibling, a stranger, the task's own. */
+function whoFor(m: Model, task: string, at: number): Who {
+  const { parent } = named(m.tasks, task);
+  const operator: Who = { kind: 'operator' };
+  const agents = inOrder(m.sessions, (s) => (s.task === parent ? 2 : 0) + (isEnded(s) ? 0 : 1)).map((s) => agent(m, s, at));
+  const likely = parent === null ? [operator] : [agents[0] ?? operator, operator, agents[0] ?? operator];
+  return choose<Who>([...likely, ...agents], at) ?? operator;
+}
+
+function toCreate(
+  m: Model,
+  below: Task,
+  how: { readonly by: Who; readonly isRoot: boolean; readonly autopilot: boolean; readonly starts: boolean },
+): Command {
+  const { by, isRoot, autopilot, starts } = how;
+  const own = by.kind === 'agent' ? named(m.sessions, by.session).task : below.name;
+  return {
+    do: 'create',
+    by: by.kind === 'agent' && by.turn === null ? { kind: 'operator' } : by,
+    parent: isRoot ? null : own,
+    autopilot,
+    starts,
+  };
+}
+
+/** The parent's answer as it should be, or one that is wrong in a way: foreign, late, to another task or session, of no question. */
+function toAnswer(m: Model, [first = 0, second = 0, third = 0, fourth = 0]: readonly number[]): Command | null {
+  const question = choose(
+    inOrder(m.questions, (q) => (q.status === 'pending' ? 1 : 0)),
+    first,
+  );
+  if (!question) return null;
+  const asker = named(m.sessions, question.session);
+  const isRight = third % 3 !== 2;
+  const readers = inOrder(
+    m.sessions.filter(({ task }) => task === question.parent),
+    (s) => (isEnded(s) ? 0 : 1),
+  );
+  const reader = choose(readers, second);
+  const by: Who = isRight && reader ? agent(m, reader, second) : whoFor(m, asker.task, second);
+  const task = fourth === 9 ? (choose(m.tasks, first)?.name ?? asker.task) : asker.task;
+  const session = fourth === 8 ? (choose(m.sessions, first)?.name ?? null) : fourth % 3 === 1 ? asker.name : null;
+  return { do: 'answer', by, task, session, question: fourth === 7 ? null : question.name };
+}
