@@ -1,8 +1,8 @@
 /** The Redis of one run, where `redis-server` is installed: private, and durable as a deployment has it. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
+import { findFreePort } from '@echelon/embedded-postgres';
 import type { BenchContext } from './context.js';
 
 export interface BenchRedis {
@@ -29,17 +29,6 @@ export async function openRedis({ folder, progress }: BenchContext): Promise<Ben
     return exited;
   };
   return { url: `redis://127.0.0.1:${port}`, close };
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))));
-    });
-  });
 }
 
 function untilSaid(output: NodeJS.ReadableStream, words: string): Promise<void> {

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { type ApiClient, createApiClient } from '@echelon/api-client';
 import type { ParentQuestion, Task } from '@echelon/contracts';
 import { createPool, Database } from '@echelon/persistence';
-import { createTestDatabase, type Program, startProgram, waitFor } from '@echelon/testkit';
-import { findFreePort, listenAnywhere } from '../support/free-port.js';
+import { createTestDatabase, findFreePort, type Program, startProgram, waitFor } from '@echelon/testkit';
+import { listenAnywhere } from '../support/free-port.js';
 
 jest.setTimeout(480_000);
 

@@ -3,9 +3,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createTestDatabase, type TestDatabase } from '@echelon/testkit';
+import { createTestDatabase, findFreePort, type TestDatabase } from '@echelon/testkit';
 import pg from 'pg';
-import { findFreePort } from './free-port.js';
 
 export interface ExternalPostgres {
   /** What it is, for the titles of specs. */

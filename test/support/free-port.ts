@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:net';
+import type { Server } from 'node:net';
 
 /** Has a server listen on a free port of loopback, and returns the port. */
 export function listenAnywhere(server: Server): Promise<number> {
@@ -9,12 +9,4 @@ export function listenAnywhere(server: Server): Promise<number> {
       if (typeof address === 'object' && address) resolve(address.port);
     });
   });
-}
-
-/** A port of loopback that nobody listened at a moment ago. */
-export async function findFreePort(): Promise<number> {
-  const probe = createServer();
-  const port = await listenAnywhere(probe);
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { type Account, chooseAccount, commandFor } from './account.js';
 import { locateBinaries } from './binaries.js';
 import { type Cluster, clusterFolder, openCluster } from './cluster.js';
 import { acquireDataDirLock, type DataDirLock } from './data-dir-lock.js';
+import { findFreePort } from './free-port.js';
 import { guard } from './guard.js';
 import { stopLeftover } from './leftover.js';
 import { isPortInUse, toStartupError } from './startup-error.js';
@@ -92,17 +92,6 @@ async function startServer({ postgres, account, folder, settings }: ServerPlan, 
   guard(server);
   await untilReady(server);
   return { port, process: server };
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))));
-    });
-  });
 }
 
 const LOG_TAIL = 4_000;

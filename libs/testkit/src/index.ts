@@ -1,5 +1,5 @@
 export { startFaultProxy, type FaultProxy } from './fault-proxy.js';
-export { findFreePort } from './free-port.js';
+export { findFreePort } from '@echelon/embedded-postgres';
 export { startProgram, startScript, type Program, type ProgramExit, type ProgramOptions } from './program.js';
 export { startSystemPostgres, type SystemPostgres } from './system-postgres.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';

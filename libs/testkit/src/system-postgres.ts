@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findFreePort } from './free-port.js';
+import { findFreePort } from '@echelon/embedded-postgres';
 
 export interface SystemPostgres {
   /** Connection string of the database `postgres`. */

@@ -4,6 +4,8 @@ import { databaseUrl, SERVER_VARIABLE, TEMPLATE } from './test-server.js';
 
 export interface TestDatabase {
   readonly url: string;
+  /** Runs statements as the owner of the tables, which the application is not. */
+  asOwner(statements: string): Promise<void>;
   /** Disconnects everyone and deletes the database. */
   drop(): Promise<void>;
 }
@@ -14,14 +16,15 @@ export async function createTestDatabase({ empty = false }: { readonly empty?: b
   if (!server) throw new Error('no test server: run specs through jest.config.mjs');
   const name = `spec_${randomBytes(6).toString('hex')}`;
   await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${empty ? 'template0' : TEMPLATE}`);
-  return { url: databaseUrl(server, name), drop: () => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`) };
+  const url = databaseUrl(server, name);
+  return { url, asOwner: (statements) => onServer(url, statements), drop: () => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`) };
 }
 
-async function onServer(url: string, statement: string): Promise<void> {
+async function onServer(url: string, statements: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    await client.query(statement);
+    await client.query(statements);
   } finally {
     await client.end();
   }

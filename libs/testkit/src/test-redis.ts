@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { findFreePort } from './free-port.js';
+import { findFreePort } from '@echelon/embedded-postgres';
 
 export interface TestRedis {
   readonly url: string;
