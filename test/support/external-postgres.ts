@@ -23,19 +23,24 @@ export async function openExternalPostgres(): Promise<ExternalPostgres> {
     : { name: 'our Postgres', createDatabase: () => createTestDatabase({ empty: true }), stop: async () => undefined };
 }
 
+async function run(url: string, statements: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(statements).finally(() => client.end());
+}
+
 function onServer(name: string, url: string, stop: () => Promise<void>): ExternalPostgres {
   let count = 0;
-  const run = async (statement: string): Promise<void> => {
-    const client = new pg.Client(url);
-    await client.connect();
-    await client.query(statement).finally(() => client.end());
-  };
   const createDatabase = async (): Promise<TestDatabase> => {
     const database = `story_${process.pid}_${++count}`;
-    await run(`CREATE DATABASE ${database}`);
+    await run(url, `CREATE DATABASE ${database}`);
     const own = new URL(url);
     own.pathname = `/${database}`;
-    return { url: own.href, drop: () => run(`DROP DATABASE ${database} WITH (FORCE)`) };
+    return {
+      url: own.href,
+      asOwner: (statements) => run(own.href, statements),
+      drop: () => run(url, `DROP DATABASE ${database} WITH (FORCE)`),
+    };
   };
   return { name, createDatabase, stop };
 }

@@ -22,6 +22,8 @@ export interface RunningServer {
   readonly client: ApiClient;
   readonly services: Services;
   readonly database: Database;
+  /** Runs statements as the owner of the tables. */
+  asOwner(statements: string): Promise<void>;
   /** The line between the services and the database. */
   readonly line: FaultProxy;
   readonly bus: EventBus;
@@ -73,7 +75,21 @@ export async function startServer(config: Partial<ServerConfig> = {}, catalogue?
     const { secret } = await client.tokens.issue({ kind: 'session', label: 'agent', task_id: task.id });
     return { taskId: task.id, sessionId: task.primary_session_id!, token: secret };
   };
-  return Object.assign(running, { agent, url, token, client, services, database, line, bus, metrics, errors, closeServer, stop });
+  return Object.assign(running, {
+    agent,
+    asOwner: storage.asOwner,
+    url,
+    token,
+    client,
+    services,
+    database,
+    line,
+    bus,
+    metrics,
+    errors,
+    closeServer,
+    stop,
+  });
 }
 
 async function createPlace(client: ApiClient) {

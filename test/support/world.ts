@@ -18,12 +18,12 @@ import {
   insertPrimarySession,
   insertTask,
   newId,
-  type OpenTx,
   type QueueEntryRow,
   type SessionRow,
   type TaskRow,
 } from '@echelon/persistence';
-import { createTestDatabase } from '@echelon/testkit';
+import { createTestDatabase, type TestDatabase } from '@echelon/testkit';
+import { FailingDatabase } from './failing-database.js';
 import type { AgentActor, OperatorActor } from '../../libs/orchestration/src/actor.js';
 import { claimTurn, type ClaimedTurn } from '../../libs/orchestration/src/claim.js';
 import { endSession, lockFamilies, moveTask, type SessionEndCause } from '../../libs/orchestration/src/ending.js';
@@ -64,7 +64,7 @@ export class World {
 
   private constructor(
     readonly database: Database,
-    private readonly place: { readonly url: string; readonly workspaceId: string; readonly profileId: string },
+    private readonly place: { readonly test: TestDatabase; readonly workspaceId: string; readonly profileId: string },
     private readonly limits: Limits,
     private readonly drop: () => Promise<void>,
   ) {
@@ -80,7 +80,7 @@ export class World {
       await database.close();
       await test.drop();
     };
-    const place = { url: test.url, ...(await insertWorkspaceAndProfile(database)) };
+    const place = { test, ...(await insertWorkspaceAndProfile(database)) };
     return new World(database, place, { ...DEFAULT_LIMITS, ...limits }, drop);
   }
 
@@ -115,7 +115,12 @@ export class World {
 
   /** Where its database is. */
   get url(): string {
-    return this.place.url;
+    return this.place.test.url;
+  }
+
+  /** Runs statements as the owner of the tables. */
+  asOwner(statements: string): Promise<void> {
+    return this.place.test.asOwner(statements);
   }
 
   get workspaceId(): string {
@@ -246,35 +251,6 @@ export class World {
     return present(await findTask(this.database, id));
   }
 }
-
-/** Postgres as it is, except that one statement of a transaction does not get through. */
-class FailingDatabase {
-  constructor(
-    private readonly database: Database,
-    private readonly statement: number,
-  ) {}
-
-  transaction<T>(work: (tx: OpenTx) => Promise<T>): Promise<T> {
-    let seen = 0;
-    const count = () => {
-      if (++seen === this.statement) throw new InjectedFailure();
-    };
-    return this.database.transaction((tx) =>
-      work({
-        query: (text, values) => {
-          count();
-          return tx.query(text, values);
-        },
-        send: (text, values) => {
-          count();
-          tx.send(text, values);
-        },
-      }),
-    );
-  }
-}
-
-export class InjectedFailure extends Error {}
 
 /** The value, or a failure that names the refusal. */
 export function accepted<T extends object>(outcome: T): Exclude<T, { readonly refused: true }> {

@@ -197,7 +197,7 @@ describe('problems', () => {
   test('what nobody expected is logged, and the client sees only the id of the log line', async () => {
     const broken = await startServer();
     try {
-      await broken.database.query('DROP TABLE workspace CASCADE');
+      await broken.asOwner('DROP TABLE workspace CASCADE');
       const response = await fetch(`${broken.url}/api/v1/workspaces`, { headers: { authorization: `Bearer ${broken.token}` } });
       const problem = (await response.json()) as { code: string; details: { error_id: string } };
       expect(response.status).toBe(500);

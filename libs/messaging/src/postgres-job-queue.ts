@@ -16,6 +16,10 @@ import type { JobQueue } from './job-queue.js';
 export interface PostgresJobQueueOptions extends QueueOptions {
   /** No PgBouncer in transaction mode: a worker listens on a connection of its own. */
   readonly connectionString: string;
+  /** Whose tables they are and who raises them; by default who connects. */
+  readonly ownerConnectionString?: string | undefined;
+  /** Role that all work is done as; by default the login's. It is granted what it needs. */
+  readonly role?: string | undefined;
 }
 
 const CONNECT_MS = 2_000;
@@ -28,10 +32,10 @@ const SEARCH_PATH = '-c search_path=bullmq,public';
 
 /**
  * The job queue in the schema `bullmq` of a Postgres database, which it creates or raises to this BullMQ's version where needed;
- * then its role must be allowed to. Opens at most twelve connections that stay, none before the first use.
+ * as its owner. Opens at most twelve connections that stay, none before the first use.
  */
 export function createPostgresJobQueue(options: PostgresJobQueueOptions): JobQueue {
-  return new BullmqJobQueue(new PostgresBackend(options.connectionString), options);
+  return new BullmqJobQueue(new PostgresBackend(options), options);
 }
 
 /** BullMQ on Postgres. */
@@ -41,13 +45,13 @@ export class PostgresBackend implements BullmqBackend<PostgresQueueBackend, Post
   readonly consumer: PgPool;
   readonly #pools: readonly pg.Pool[];
   readonly #pool: pg.Pool;
-  readonly #connectionString: string;
+  readonly #options: PostgresJobQueueOptions;
   #prepared: Promise<void> | null = null;
 
-  constructor(connectionString: string) {
-    const producer = openPool(connectionString, PRODUCER_CONNECTIONS, CONNECT_MS);
-    const consumer = openPool(connectionString, CONSUMER_CONNECTIONS, QUERY_MS);
-    this.#connectionString = connectionString;
+  constructor(options: PostgresJobQueueOptions) {
+    const producer = openPool(options, PRODUCER_CONNECTIONS, CONNECT_MS);
+    const consumer = openPool(options, CONSUMER_CONNECTIONS, QUERY_MS);
+    this.#options = options;
     this.#pool = producer;
     this.#pools = [consumer, producer];
     this.producer = asBullmqPool(producer);
@@ -69,11 +73,14 @@ export class PostgresBackend implements BullmqBackend<PostgresQueueBackend, Post
 
   /** On a connection without a time limit: another process may hold the migration's lock for a while. */
   async #prepare(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#connectionString, connectionTimeoutMillis: CONNECT_MS });
+    const { connectionString, ownerConnectionString = connectionString, role } = this.#options;
+    const client = new pg.Client({ connectionString: ownerConnectionString, connectionTimeoutMillis: CONNECT_MS });
     client.on('error', () => undefined);
     try {
       await client.connect();
-      if ((await findSchemaVersion(client)) < LATEST_SCHEMA_VERSION) await runMigrations(client);
+      const current = (await findSchemaVersion(client)) >= LATEST_SCHEMA_VERSION;
+      if (!current) await runMigrations(client);
+      if (role && !(current && (await isGranted(client, role)))) await grant(client, role);
     } finally {
       await settlesWithin(client.end(), CONNECT_MS);
     }
@@ -86,14 +93,27 @@ async function findSchemaVersion(client: pg.Client): Promise<number> {
   return rows[0]?.exists === true ? assertSchemaCompatibility(client) : 0;
 }
 
-function openPool(connectionString: string, max: number, connectionTimeoutMillis: number): pg.Pool {
+async function isGranted(client: pg.Client, role: string): Promise<boolean> {
+  const { rows } = await client.query<{ granted: boolean }>(`select has_schema_privilege($1, 'bullmq', 'usage') as granted`, [role]);
+  return rows[0]?.granted === true;
+}
+
+async function grant(client: pg.Client, role: string): Promise<void> {
+  const to = client.escapeIdentifier(role);
+  await client.query(`
+    grant usage on schema bullmq to ${to};
+    grant select, insert, update, delete on all tables in schema bullmq to ${to};
+    grant usage, select on all sequences in schema bullmq to ${to};`);
+}
+
+function openPool({ connectionString, role }: PostgresJobQueueOptions, max: number, connectionTimeoutMillis: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
     max,
     connectionTimeoutMillis,
     query_timeout: QUERY_MS,
     keepAlive: true,
-    options: SEARCH_PATH,
+    options: role ? `-c role=${role} ${SEARCH_PATH}` : SEARCH_PATH,
     application_name: 'echelon-queue',
   });
   // The server's end of an idle connection may go away at any time; the next query says so.

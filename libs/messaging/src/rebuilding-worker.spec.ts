@@ -32,7 +32,7 @@ class DeafBackend extends PostgresBackend implements BullmqBackend<PostgresQueue
 }
 
 test('a worker that fetches nothing from a reachable queue is replaced, and its handler runs on [K24]', async () => {
-  const backend = new DeafBackend(database.url);
+  const backend = new DeafBackend({ connectionString: database.url });
   const queue = new BullmqJobQueue<PostgresQueueBackend, PgPool>(backend, {});
   const handled: string[] = [];
   const errors: string[] = [];
@@ -57,4 +57,32 @@ test('a worker that fetches nothing from a reachable queue is replaced, and its 
   await waitFor('the end of the first handler', () => handled.includes('o-1'));
   expect(errors).toContain('the worker fetched nothing from a reachable queue and is rebuilt');
   await queue.close();
+});
+
+test('a queue that answers late is no failure; one that does not answer again and again is told once', async () => {
+  let pings = 0;
+  class SlowBackend extends PostgresBackend {
+    late = 2;
+    override async ping(): Promise<void> {
+      pings += 1;
+      if (pings <= this.late) throw new Error('no answer');
+      return super.ping();
+    }
+  }
+  const errors: string[] = [];
+  const work = { concurrency: 1, handle: () => Promise.resolve(), onError: ({ message }: Error) => void errors.push(message) };
+  const slow = new SlowBackend({ connectionString: database.url });
+  const queue = new BullmqJobQueue<PostgresQueueBackend, PgPool>(slow, {});
+  queue.work(work);
+  await waitFor('an answer', () => pings > slow.late);
+  expect(errors).toEqual([]);
+  await queue.close();
+  pings = 0;
+  const gone = new SlowBackend({ connectionString: database.url });
+  gone.late = 4;
+  const other = new BullmqJobQueue<PostgresQueueBackend, PgPool>(gone, {});
+  other.work(work);
+  await waitFor('an answer at last', () => pings > gone.late);
+  expect(errors).toEqual(['no answer']);
+  await other.close();
 });

@@ -8,6 +8,8 @@ import type { QueueWorker, WorkOptions } from './job-queue.js';
 
 const WATCH_MS = 500;
 const PING_MS = 2_000;
+/** One late answer is a busy machine, a starting one above all; this many in a row are an outage. */
+const MISSED_PINGS = 3;
 const DEFAULT_REBUILD_AFTER_MS = 5_000;
 /** What handlers get to react to their signal, and BullMQ to record what was done. */
 const LAST_WAIT_MS = 1_000;
@@ -43,6 +45,7 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
   #fetchedAt: number | null = null;
   #reachableSince: number | null = null;
   readonly #reported = new Set<string>();
+  #missedPings = 0;
   #paused = false;
   #closing: Promise<void> | null = null;
 
@@ -123,9 +126,11 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
   async #isReachable(): Promise<boolean> {
     try {
       await withDeadline(this.#options.backend.ping(), PING_MS);
+      this.#missedPings = 0;
       return true;
     } catch (error) {
-      this.#report(error);
+      this.#missedPings += 1;
+      if (this.#missedPings >= MISSED_PINGS) this.#report(error);
       return false;
     }
   }

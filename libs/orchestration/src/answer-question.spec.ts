@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TurnRow } from '@echelon/persistence';
 import { answer, ASK, entriesOfKind, readQuestion, waitingChild, type WaitingChild } from '../../../test/support/waiting-child.js';
-import { accepted, InjectedFailure, World } from '../../../test/support/world.js';
+import { InjectedFailure } from '../../../test/support/failing-database.js';
+import { accepted, World } from '../../../test/support/world.js';
 
 let world: World;
 

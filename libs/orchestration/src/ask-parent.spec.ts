@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AskQuestions } from '@echelon/contracts';
-import { accepted, InjectedFailure, type TestTask, World } from '../../../test/support/world.js';
+import { InjectedFailure } from '../../../test/support/failing-database.js';
+import { accepted, type TestTask, World } from '../../../test/support/world.js';
 
 const ASK = { questions: [{ prompt: 'Which database?', options: [{ label: 'Postgres' }, { label: 'SQLite', description: 'a file' }] }] };
 const OTHER = { questions: [{ prompt: 'Which language?' }] };

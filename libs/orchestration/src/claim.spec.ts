@@ -36,9 +36,9 @@ test('a session without work is not claimed', async () => {
 test('where a pending question cannot be read, nothing opens until it can [A18]', async () => {
   const task = await world.task();
   await world.prompt(task.sessionId);
-  await world.rows('ALTER TABLE message RENAME TO message_unreadable');
+  await world.asOwner('ALTER TABLE message RENAME TO message_unreadable');
   await expect(world.tryClaim(task.sessionId)).rejects.toThrow(/message/);
-  await world.rows('ALTER TABLE message_unreadable RENAME TO message');
+  await world.asOwner('ALTER TABLE message_unreadable RENAME TO message');
   expect(await world.sessionRow(task.sessionId)).toMatchObject({ state: 'created', lease_owner: null, runnable: true });
   expect(await world.entries(task.sessionId)).toMatchObject([{ state: 'queued' }]);
   expect((await world.claim(task.sessionId)).turn.number).toBe(1);

@@ -99,10 +99,10 @@ describe('the database itself', () => {
     ).rejects.toThrow('task_parent_fkey');
   });
 
-  test('lets nobody change or delete an audit row', async () => {
+  test('lets nobody change or delete an audit row, not even the owner', async () => {
     await database.query(`INSERT INTO audit (id, actor, action, subject) VALUES ($1, 'a', 'b', 'c')`, [newId()]);
-    await expect(database.query(`UPDATE audit SET actor = 'x'`)).rejects.toThrow('audit rows cannot be changed');
-    await expect(database.query('DELETE FROM audit')).rejects.toThrow('audit rows cannot be changed');
+    await expect(storage.asOwner(`UPDATE audit SET actor = 'x'`)).rejects.toThrow('audit rows cannot be changed');
+    await expect(storage.asOwner('DELETE FROM audit')).rejects.toThrow('audit rows cannot be changed');
   });
 
   test('lets no session run without a lease [I4]', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@echelon/testkit';
-import { createPool, Database, violatedConstraint } from './index.js';
+import { APPLICATION_ROLE, createPool, Database, violatedConstraint } from './index.js';
 
 let storage: TestDatabase;
 let database: Database;
@@ -11,8 +11,10 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await database.query('DROP TABLE IF EXISTS line');
-  await database.query('CREATE TABLE line (id int CONSTRAINT line_key PRIMARY KEY, text text)');
+  await storage.asOwner(`
+    DROP TABLE IF EXISTS line;
+    CREATE TABLE line (id int CONSTRAINT line_key PRIMARY KEY, text text);
+    GRANT ALL ON line TO ${APPLICATION_ROLE}`);
 });
 
 afterAll(async () => {
@@ -78,8 +80,8 @@ test('a migration under open connections breaks no statement that they have prep
   const readAll = () => Promise.all(Array.from({ length: 4 }, () => database.transaction((tx) => tx.query('SELECT * FROM line'))));
   await database.query(INSERT, [1, 'one']);
   await readAll();
-  await database.query('ALTER TABLE line ADD COLUMN mark text');
+  await storage.asOwner('ALTER TABLE line ADD COLUMN mark text');
   expect((await readAll()).flat()).toEqual(Array.from({ length: 4 }, () => ({ id: 1, text: 'one', mark: null })));
-  await database.query('ALTER TABLE line DROP COLUMN mark');
+  await storage.asOwner('ALTER TABLE line DROP COLUMN mark');
   expect(await Promise.all(Array.from({ length: 4 }, () => database.query('SELECT * FROM line')))).toHaveLength(4);
 });

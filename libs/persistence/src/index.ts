@@ -1,3 +1,4 @@
+export { APPLICATION_ROLE } from './application-role.js';
 export { ChangedMeanwhile, Database, violatedConstraint, type OpenTx, type Tx } from './database.js';
 export { ensureDatabase } from './ensure-database.js';
 export { newId } from './id.js';

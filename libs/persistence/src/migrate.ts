@@ -2,9 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { APPLICATION_ROLE, grantApplicationRole } from './application-role.js';
 
 export type MigrationErrorCode =
-  'database_newer' | 'database_unreachable' | 'migration_changed' | 'migration_failed' | 'migration_unfinished';
+  'database_newer' | 'database_unreachable' | 'migration_changed' | 'migration_failed' | 'migration_unfinished' | 'role_missing';
 
 /** The database cannot be brought to this program's schema; `message` is one sentence that says what to do. */
 export class MigrationError extends Error {
@@ -41,9 +42,10 @@ const LOCK_NOT_AVAILABLE = '55P03';
  *
  * One program migrates at a time; others wait up to 60 s. Each migration is one transaction together with its mark in
  * Prisma's own table, and waits at most 3 s for a lock, so that a failure leaves neither half a schema nor a mark.
+ * Afterwards `login`, by default the user that `url` names, may work as the application's role, which owns nothing.
  * Throws `MigrationError`; a database with migrations that this program does not know is refused untouched.
  */
-export async function migrate(url: string, directory: string): Promise<string[]> {
+export async function migrate(url: string, directory: string, login?: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, application_name: 'echelon-migrate', options: '-c TimeZone=UTC' });
   await connect(client);
   try {
@@ -51,6 +53,7 @@ export async function migrate(url: string, directory: string): Promise<string[]>
     const known = readMigrations(directory);
     const pending = findPending(known, await readApplied(client));
     for (const migration of pending) await apply(client, migration);
+    await grantRole(client, login ?? client.user ?? '');
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
@@ -65,6 +68,16 @@ async function connect(client: pg.Client): Promise<void> {
     const { message } = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error);
     const advice = 'see that it runs, and that DATABASE_URL names it with a user and a password that it knows.';
     throw new MigrationError('database_unreachable', `The database lets nobody in (${message}): ${advice}`, { cause });
+  }
+}
+
+async function grantRole(client: pg.Client, login: string): Promise<void> {
+  try {
+    await grantApplicationRole(client, login);
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    const advice = `let an administrator run "CREATE ROLE ${APPLICATION_ROLE} NOLOGIN; GRANT ${APPLICATION_ROLE} TO ${login}", then start again.`;
+    throw new MigrationError('role_missing', `The role that Echelon works as cannot be prepared (${reason}): ${advice}`, { cause });
   }
 }
 

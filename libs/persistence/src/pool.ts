@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { APPLICATION_OPTIONS } from './application-role.js';
 
 export interface PoolOptions {
   /** Most connections at once. */
@@ -12,7 +13,7 @@ export interface PoolOptions {
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * Opens a pool on the database at `url`; the caller ends it.
+ * Opens a pool on the migrated database at `url`, which works as the application's role; the caller ends it.
  *
  * Sessions speak UTC (K19). Queries of one connection do not wait for each other's answers. A connection that the server closes
  * while idle leaves the pool, and the next query opens another; a query fails within 5 s when the server cannot be reached.
@@ -22,7 +23,7 @@ export function createPool(url: string, { max, applicationName = 'echelon', stat
     connectionString: url,
     max,
     application_name: applicationName,
-    options: '-c TimeZone=UTC',
+    options: APPLICATION_OPTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     pipeline: true,

@@ -11,6 +11,8 @@ import pg from 'pg';
 
 interface PresenceOptions {
   readonly url: string;
+  /** Settings of its connection. */
+  readonly options: string;
   readonly lockClass: number;
   readonly leaseMs: number;
   readonly renewMs: number;
@@ -34,6 +36,7 @@ let lastMoved = Date.now();
 async function connect(withinMs: number): Promise<pg.Client> {
   const fresh = new pg.Client({
     connectionString: options.url,
+    options: options.options,
     application_name: 'echelon-presence',
     keepAlive: true,
     query_timeout: options.leaseMs,

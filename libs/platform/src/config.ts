@@ -5,6 +5,7 @@ import { limitVariable, VARIABLES } from './variables.js';
 
 export interface Config {
   readonly databaseUrl: string | null;
+  readonly migrationDatabaseUrl: string | null;
   readonly redisUrl: string | null;
   readonly dataDir: string;
   readonly workspaceRoot: string;
@@ -44,6 +45,7 @@ function toConfig(values: ReadonlyMap<string, unknown>, env: Config['env']): Con
   const dataDir = path.resolve(find<string>('ECHELON_DATA_DIR') ?? '.echelon');
   return {
     databaseUrl: find('DATABASE_URL'),
+    migrationDatabaseUrl: find('ECHELON_MIGRATION_DATABASE_URL'),
     redisUrl: find('REDIS_URL'),
     dataDir,
     workspaceRoot: path.resolve(find<string>('ECHELON_WORKSPACE_ROOT') ?? path.join(dataDir, 'workspaces')),

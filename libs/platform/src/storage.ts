@@ -7,6 +7,8 @@ import type { Config } from './config.js';
 
 export interface Storage {
   readonly url: string;
+  /** Of who owns the tables: for migrations and nothing else. */
+  readonly ownerUrl: string;
   /** Resolves when the embedded Postgres is gone; one that is not ours comes and goes by itself. */
   readonly gone: Promise<void>;
   close(): Promise<void>;
@@ -16,11 +18,8 @@ const MIGRATIONS = path.resolve(import.meta.dirname, '../../../prisma/migrations
 const DATABASE = 'echelon';
 
 /** Opens the storage. Throws `StartupError` or `MigrationError`, each one sentence for the person at the terminal. */
-export async function openStorage(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<Storage> {
-  if (config.databaseUrl) {
-    await migrate(config.databaseUrl, MIGRATIONS);
-    return { url: config.databaseUrl, gone: new Promise(() => undefined), close: () => Promise.resolve() };
-  }
+export async function openStorage(config: Pick<Config, 'databaseUrl' | 'migrationDatabaseUrl' | 'dataDir'>): Promise<Storage> {
+  if (config.databaseUrl) return openExternal(config.databaseUrl, config.migrationDatabaseUrl);
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
     return await prepare(postgres);
@@ -30,11 +29,17 @@ export async function openStorage(config: Pick<Config, 'databaseUrl' | 'dataDir'
   }
 }
 
+async function openExternal(url: string, migrationUrl: string | null): Promise<Storage> {
+  const ownerUrl = migrationUrl ?? url;
+  await migrate(ownerUrl, MIGRATIONS, decodeURIComponent(new URL(url).username) || undefined);
+  return { url, ownerUrl, gone: new Promise(() => undefined), close: () => Promise.resolve() };
+}
+
 async function prepare(postgres: EmbeddedPostgres): Promise<Storage> {
   await ensureDatabase(postgres.url(), DATABASE);
   const url = postgres.url(DATABASE);
   await migrate(url, MIGRATIONS);
-  return { url, gone: postgres.exited, close: () => postgres.stop() };
+  return { url, ownerUrl: url, gone: postgres.exited, close: () => postgres.stop() };
 }
 
 /** Makes the folder that holds the task folders, before the first turn needs it. Throws `StartupError`. */

@@ -39,6 +39,13 @@ export const VARIABLES = [
     secret: true,
   },
   {
+    name: 'ECHELON_MIGRATION_DATABASE_URL',
+    ...addressOf('postgres', 'postgresql'),
+    meaning: 'the same database as the login that owns its tables, where DATABASE_URL names one that does not',
+    fallback: 'DATABASE_URL',
+    secret: true,
+  },
+  {
     name: 'REDIS_URL',
     ...addressOf('redis', 'rediss'),
     meaning: 'Redis for the queue and live events',

@@ -189,7 +189,7 @@ describe('the endpoint', () => {
     const own = await startServer();
     try {
       const client = await connectOld(own.url, own.token);
-      await own.database.query('ALTER TABLE agent_profile RENAME TO elsewhere');
+      await own.asOwner('ALTER TABLE agent_profile RENAME TO elsewhere');
       const failed = await client.call('list_agents_kandev');
       const [logged] = own.errors as readonly { readonly errorId: string }[];
       expect(failed).toMatchObject({ isError: true, structured: { error: 'INTERNAL' } });
