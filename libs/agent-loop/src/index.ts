@@ -20,7 +20,7 @@ export { unifyFinishReason } from './finish-reason.js';
 export { systemClock, type LoopClock } from './clock.js';
 export { createToolRegistry, type ToolRegistry } from './tool-registry.js';
 export { nearestNames } from './nearest-names.js';
-export { validateArguments, validateInput, type Validation } from './validate-call.js';
+export { validateArguments, type Validation } from './validate-call.js';
 export { CallLedger } from './call-ledger.js';
 export type { CallStatus, IdentifiedCall, SettledCall } from './call-result.js';
 export { pairHistory } from './history.js';
