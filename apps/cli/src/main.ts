@@ -4,7 +4,9 @@ import { addConnectCommand } from './connect.command.js';
 import { addDemoCommand } from './demo.command.js';
 import { addDoctorCommand } from './doctor.command.js';
 import { explainFailure } from './exit-code.js';
+import { addNotificationCommand } from './notification.command.js';
 import { addQuestionCommand } from './question.command.js';
+import { addQueueCommand } from './queue.command.js';
 import { addTaskCommand } from './task.command.js';
 import { processTerminal, type Terminal } from './terminal.js';
 import { addTokenCommand } from './token.command.js';
@@ -36,6 +38,8 @@ function createProgram(terminal: Terminal): Command {
   addDemoCommand(program, terminal);
   addTaskCommand(program, terminal);
   addQuestionCommand(program, terminal);
+  addQueueCommand(program, terminal);
+  addNotificationCommand(program, terminal);
   addConnectCommand(program, terminal);
   addTokenCommand(program, terminal);
   addDoctorCommand(program, terminal);

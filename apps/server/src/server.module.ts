@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/common';
 import { DeliveryController } from './api/delivery.controller.js';
+import { NotificationController } from './api/notification.controller.js';
 import { ProfileController } from './api/profile.controller.js';
 import { QuestionController } from './api/question.controller.js';
 import { SERVICES } from './api/services-token.js';
@@ -25,6 +26,7 @@ const CONTROLLERS: Type[] = [
   SessionController,
   TurnController,
   DeliveryController,
+  NotificationController,
   QuestionController,
   EventController,
   SystemController,

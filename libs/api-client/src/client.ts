@@ -5,11 +5,14 @@ import type {
   CreateProfile,
   CreateTask,
   CreateWorkspace,
+  EditQueueEntry,
   InvariantReport,
   IssuedToken,
   IssueToken,
   ListTasks,
   Message,
+  MoveQueueEntry,
+  Notification,
   Page,
   PageQuery,
   ParentQuestion,
@@ -96,6 +99,8 @@ export interface ApiClient {
     listTurns(id: string, query?: PageInput, options?: CallOptions): Promise<Page<Turn>>;
     listQueue(id: string, query?: PageInput, options?: CallOptions): Promise<Page<QueueEntry>>;
     removeQueueEntry(id: string, entryId: string, options?: CallOptions): Promise<QueueEntry>;
+    editQueueEntry(id: string, entryId: string, input: EditQueueEntry, options?: CallOptions): Promise<QueueEntry>;
+    moveQueueEntry(id: string, entryId: string, input: MoveQueueEntry, options?: CallOptions): Promise<QueueEntry>;
     setAutoRun(id: string, on: boolean, options?: CallOptions): Promise<Session>;
   };
   readonly turns: {
@@ -111,6 +116,13 @@ export interface ApiClient {
       input: Input<AnswerUserQuestion, 'rejected'>,
       options?: CallOptions,
     ): Promise<UserQuestion & { readonly claimed: boolean }>;
+  };
+  readonly notifications: {
+    list(
+      query?: PageInput & { readonly workspace_id?: string; readonly all?: boolean },
+      options?: CallOptions,
+    ): Promise<Page<Notification>>;
+    acknowledge(id: string, options?: CallOptions): Promise<Notification>;
   };
   readonly deliveries: { get(id: string, options?: CallOptions): Promise<QueueEntry> };
   readonly system: { checkInvariants(options?: CallOptions): Promise<InvariantReport> };
@@ -147,7 +159,11 @@ function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces
   };
 }
 
-function work({ get, send, create }: Calls): Pick<ApiClient, 'tasks' | 'sessions' | 'turns' | 'questions' | 'deliveries'> {
+function work({
+  get,
+  send,
+  create,
+}: Calls): Pick<ApiClient, 'tasks' | 'sessions' | 'turns' | 'questions' | 'notifications' | 'deliveries'> {
   return {
     tasks: {
       create: (input, call) => create('/tasks', input, call),
@@ -168,6 +184,8 @@ function work({ get, send, create }: Calls): Pick<ApiClient, 'tasks' | 'sessions
       listTurns: (id, query, call) => get(at`/sessions/${id}/turns`, query, call),
       listQueue: (id, query, call) => get(at`/sessions/${id}/queue`, query, call),
       removeQueueEntry: (id, entryId, call) => send('DELETE', at`/sessions/${id}/queue/${entryId}`, undefined, call),
+      editQueueEntry: (id, entryId, input, call) => send('PATCH', at`/sessions/${id}/queue/${entryId}`, input, call),
+      moveQueueEntry: (id, entryId, input, call) => send('POST', at`/sessions/${id}/queue/${entryId}/move`, input, call),
       setAutoRun: (id, on, call) => send('PUT', at`/sessions/${id}/auto-run`, { auto_run: on }, call),
     },
     turns: {
@@ -179,6 +197,10 @@ function work({ get, send, create }: Calls): Pick<ApiClient, 'tasks' | 'sessions
       get: (id, call) => get(at`/questions/${id}`, {}, call),
       getChain: (id, call) => get(at`/questions/${id}/chain`, {}, call),
       answer: (id, input, call) => send('POST', at`/questions/${id}/answer`, input, call),
+    },
+    notifications: {
+      list: (query, call) => get('/notifications', query, call),
+      acknowledge: (id, call) => send('POST', at`/notifications/${id}/acknowledge`, undefined, call),
     },
     deliveries: { get: (id, call) => get(at`/deliveries/${id}`, {}, call) },
   };

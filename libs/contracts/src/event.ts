@@ -19,6 +19,7 @@ const EVENT_TYPES = [
   'question.answered',
   'question.ended',
   'operator.notified',
+  'notification.acknowledged',
   'wake.lost',
 ] as const;
 export const EventType = z.enum(EVENT_TYPES);

@@ -11,7 +11,8 @@ export {
   StoredQuestion,
   UserQuestion,
 } from './question.js';
-export { Message, QueueEntry, Session, Turn } from './session.js';
+export { Notification } from './notification.js';
+export { EditQueueEntry, Message, MoveQueueEntry, QueueEntry, Session, Turn } from './session.js';
 export {
   CreateTask,
   CreatedTask,

@@ -84,8 +84,21 @@ export const QueueEntry = z
     sender_session_id: Id.nullable(),
     question_id: Id.nullable(),
     turn_id: Id.nullable(),
+    revision: z.int().describe('Rises with each edit; name it when you edit the text.'),
     created_at: Instant,
     settled_at: Instant.nullable(),
   })
   .meta({ id: 'QueueEntry' });
 export type QueueEntry = z.infer<typeof QueueEntry>;
+
+/** A new text for a waiting entry, if it still is the revision that the editor saw. */
+export const EditQueueEntry = z
+  .strictObject({ text: z.string().trim().min(1), revision: z.int().min(1).describe('The revision that you read.') })
+  .meta({ id: 'EditQueueEntry' });
+export type EditQueueEntry = z.infer<typeof EditQueueEntry>;
+
+/** Another place for a waiting entry among those of its rank. */
+export const MoveQueueEntry = z
+  .strictObject({ before: Id.nullable().describe('A waiting entry of the same rank; null: behind all of its rank.') })
+  .meta({ id: 'MoveQueueEntry' });
+export type MoveQueueEntry = z.infer<typeof MoveQueueEntry>;

@@ -44,13 +44,14 @@ export {
   type QuestionStatus,
 } from './question.js';
 export {
+  CHANGEABLE,
   ENTRY_KINDS,
   countsTowardsCap,
-  isRemovable,
   queueEntryMachine,
   rankOf,
   type DeliveryMode,
   type EntryKind,
+  type QueueChange,
   type QueueEntryState,
 } from './queue-entry.js';
 export { isRefusal, refuse, type Refusal, type RefusalCode } from './refusal.js';

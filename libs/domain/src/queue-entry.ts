@@ -26,7 +26,18 @@ export function countsTowardsCap(kind: EntryKind): boolean {
   return kind === 'prompt';
 }
 
-/** What a person or its sender may take out of a queue: not what the protocol wrote because somebody waits for an answer. */
-export function isRemovable(kind: EntryKind): boolean {
-  return kind === 'prompt' || kind === 'alert';
-}
+/** What may be done to an entry that waits. */
+export type QueueChange = 'remove' | 'edit' | 'move';
+
+/**
+ * What a person may do to a waiting entry. What the protocol wrote because somebody waits for it stays as it is; a place among its own
+ * rank is nobody's promise, but for what goes before everything else.
+ */
+export const CHANGEABLE: Readonly<Record<EntryKind, Readonly<Record<QueueChange, boolean>>>> = {
+  prompt: { remove: true, edit: true, move: true },
+  alert: { remove: true, edit: false, move: true },
+  question: { remove: false, edit: false, move: true },
+  reminder: { remove: false, edit: false, move: true },
+  answer: { remove: false, edit: false, move: false },
+  notice: { remove: false, edit: false, move: false },
+};

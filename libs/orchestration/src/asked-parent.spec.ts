@@ -53,7 +53,12 @@ describe('the parent', () => {
       paused.parent.id,
     ]);
     expect(told.map(({ payload }) => JSON.parse(payload) as unknown)).toEqual([
-      { reason: 'question_to_paused_parent', question_id: asked.question_id, child_task_id: paused.child.id },
+      {
+        reason: 'question_to_paused_parent',
+        question_id: asked.question_id,
+        child_task_id: paused.child.id,
+        notification_id: expect.any(String) as unknown,
+      },
     ]);
     await world.rows('UPDATE session SET auto_run = true WHERE id = $1', [paused.parent.sessionId]);
     expect((await world.claim(paused.parent.sessionId)).turn.number).toBe(2);

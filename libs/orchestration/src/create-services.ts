@@ -4,8 +4,10 @@ import type { Database } from '@echelon/persistence';
 import { EventService } from './event.service.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { MessageService } from './message.service.js';
+import { NotificationService } from './notification.service.js';
 import { ProfileService } from './profile.service.js';
 import { QuestionService } from './question.service.js';
+import { QueueService } from './queue.service.js';
 import type { Services } from './services.js';
 import { SessionService } from './session.service.js';
 import { SystemService } from './system.service.js';
@@ -30,9 +32,11 @@ export function createServices({ database, transactions, bus, limits }: Services
     tokens: new TokenService(database, transactions),
     tasks: new TaskService(database, transactions, limits),
     sessions: new SessionService(database, transactions),
+    queue: new QueueService(transactions, limits),
     turns: new TurnService(database, transactions, limits),
     messages: new MessageService(database, transactions, limits),
     questions: new QuestionService(database, transactions, limits),
+    notifications: new NotificationService(database, transactions),
     events: new EventService(database, bus),
     idempotency: new IdempotencyService(database),
     system: new SystemService(database),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { answer, entriesOfKind, waitingChild, type WaitingChild } from '../../../test/support/waiting-child.js';
 import { accepted, World } from '../../../test/support/world.js';
+import { NotificationService } from './notification.service.js';
 
 let world: World;
 
@@ -37,12 +38,38 @@ describe('a parent that leaves a question unanswered', () => {
     expect(await notifications(one)).toEqual([]);
 
     await restUnanswered(one);
-    expect(await notifications(one)).toEqual([{ reason: 'question_unanswered', question_id: one.questionId, child_task_id: one.child.id }]);
+    expect(await notifications(one)).toEqual([
+      {
+        reason: 'question_unanswered',
+        question_id: one.questionId,
+        child_task_id: one.child.id,
+        notification_id: expect.any(String) as unknown,
+      },
+    ]);
 
     await world.endTurn(await world.openTurn(one.parent.sessionId));
     expect(await reminders(one)).toHaveLength(1);
     expect(await notifications(one)).toHaveLength(1);
     expect(await world.tryClaim(one.parent.sessionId)).toBeNull();
+  });
+
+  test('is one notification, listed for operators until one of them acknowledges it [S7]', async () => {
+    const one = await waitingChild(world);
+    await restUnanswered(one);
+    await restUnanswered(one);
+    const service = new NotificationService(world.database, world.transactions);
+    const mine = async (all: boolean) =>
+      accepted(await service.list(world.operator, { limit: 50, all })).items.filter((told) => told.question_id === one.questionId);
+    const [told, ...more] = await mine(false);
+    expect(more).toEqual([]);
+    expect(told).toMatchObject({ reason: 'question_unanswered', task_id: one.parent.id, acknowledged_at: null });
+    const id = told?.id ?? '';
+    expect(await service.acknowledge(world.agent(one.parent), id)).toMatchObject({ code: 'FORBIDDEN' });
+    const seen = accepted(await service.acknowledge(world.operator, id));
+    expect(seen.acknowledged_at).not.toBeNull();
+    expect(accepted(await service.acknowledge(world.operator, id))).toEqual(seen);
+    expect(await mine(false)).toEqual([]);
+    expect(await mine(true)).toEqual([seen]);
   });
 
   test('is not reminded before it was told, nor while work waits, another session runs, or it waits itself [S7]', async () => {

@@ -5,6 +5,7 @@
 import {
   countOtherActiveSessions,
   findEntry,
+  insertNotification,
   listUnanswered,
   markNotified,
   markReminded,
@@ -52,11 +53,13 @@ export async function notifyOperators(
 ): Promise<void> {
   if (!(await markNotified(unit, question.id))) return;
   const { parent_task_id: parentTaskId, parent_session_id: sessionId, task_id: childTaskId } = question.metadata;
+  const about = { workspaceId: question.workspace_id, taskId: parentTaskId, sessionId, questionId: question.id, reason };
+  const stored = await insertNotification(unit, about);
   await unit.tell({
     workspaceId: question.workspace_id,
     type: 'operator.notified',
     taskId: parentTaskId,
     sessionId,
-    data: { reason, question_id: question.id, child_task_id: childTaskId },
+    data: { reason, question_id: question.id, child_task_id: childTaskId, notification_id: stored?.id ?? null },
   });
 }

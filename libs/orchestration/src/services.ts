@@ -1,8 +1,10 @@
 import type { EventService } from './event.service.js';
 import type { IdempotencyService } from './idempotency.service.js';
 import type { MessageService } from './message.service.js';
+import type { NotificationService } from './notification.service.js';
 import type { ProfileService } from './profile.service.js';
 import type { QuestionService } from './question.service.js';
+import type { QueueService } from './queue.service.js';
 import type { SessionService } from './session.service.js';
 import type { SystemService } from './system.service.js';
 import type { TaskService } from './task.service.js';
@@ -17,9 +19,11 @@ export interface Services {
   readonly tokens: TokenService;
   readonly tasks: TaskService;
   readonly sessions: SessionService;
+  readonly queue: QueueService;
   readonly turns: TurnService;
   readonly messages: MessageService;
   readonly questions: QuestionService;
+  readonly notifications: NotificationService;
   readonly events: EventService;
   readonly idempotency: IdempotencyService;
   readonly system: SystemService;

@@ -72,6 +72,7 @@ export function toQueueEntry(row: QueueEntryRow): QueueEntry {
     sender_session_id: row.sender_session_id,
     question_id: row.question_id,
     turn_id: row.turn_id,
+    revision: row.revision,
     created_at: row.created_at.toISOString(),
     settled_at: row.settled_at?.toISOString() ?? null,
   };

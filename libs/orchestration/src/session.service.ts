@@ -1,5 +1,5 @@
 import type { AgentProfile, Message, Page, PageQuery, QueueEntry, Session, Task, Turn } from '@echelon/contracts';
-import { type Contract, deriveContract, isRefusal, isRemovable, type Refusal, refuse, sessionMachine } from '@echelon/domain';
+import { CHANGEABLE, type Contract, deriveContract, isRefusal, type Refusal, refuse, sessionMachine } from '@echelon/domain';
 import {
   cancelEntry,
   type Database,
@@ -117,7 +117,7 @@ export class SessionService {
       const entry = isId(entryId) ? await findEntry(unit, entryId) : null;
       if (entry?.session_id !== session.id) return refuse('NOT_FOUND');
       if (actor.kind === 'agent' && entry.sender_session_id !== actor.sessionId) return refuse('FORBIDDEN');
-      if (!isRemovable(entry.kind)) return refuse('FORBIDDEN', { kind: entry.kind });
+      if (!CHANGEABLE[entry.kind].remove) return refuse('FORBIDDEN', { kind: entry.kind });
       const removed = await cancelEntry(unit, entry.id, 'removed');
       if (!removed) return refuse('ENTRY_NOT_QUEUED', { state: entry.state });
       await insertAudit(unit, { workspaceId: session.workspace_id, actor: actorName(actor), action: 'entry.remove', subject: entry.id });
@@ -135,6 +135,8 @@ export class SessionService {
       if (sessionMachine.isTerminal(session.state)) return refuse('SESSION_TERMINAL', { state: session.state });
       if (session.auto_run !== on) {
         await setAutoRun(unit, session.id, on);
+        const action = on ? 'queue.resume' : 'queue.pause';
+        await insertAudit(unit, { workspaceId: session.workspace_id, actor: actorName(actor), action, subject: session.id });
         await unit.tell({ ...about(session), type: 'session.updated', data: { state: session.state, auto_run: on } });
         await refreshWork(unit, session.id);
       }

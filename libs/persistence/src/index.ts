@@ -23,6 +23,14 @@ export { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
 export { isLeaseLive, openTurn, releaseLease, takeLease, type Lease, type LeaseHolder, readSilence } from './sql/claim-session.js';
 export { countOtherActiveSessions, findEntry, findSession, findTask, setWakeAt } from './sql/find-rows.js';
 export { checkInvariants, type CheckedInvariant, type InvariantName } from './sql/invariants.js';
+export { editEntry, listQueuedOfRank, reorderEntries } from './sql/change-entry.js';
+export {
+  acknowledgeNotification,
+  insertNotification,
+  listNotifications,
+  type NewNotification,
+  type NotificationRow,
+} from './sql/notification.js';
 export { insertEntry, type NewEntry } from './sql/insert-entry.js';
 export { sendEvents, type NewEvent } from './sql/insert-event.js';
 export { insertMessage, sendMessage, type NewMessage } from './sql/insert-message.js';

@@ -144,6 +144,8 @@ export interface QueueEntryRow {
   readonly state: QueueEntryState;
   readonly cause: string | null;
   readonly turn_id: string | null;
+  /** Rises with each edit of the text. */
+  readonly revision: number;
   readonly created_at: Date;
   readonly settled_at: Date | null;
 }

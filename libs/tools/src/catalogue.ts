@@ -13,6 +13,7 @@ import { archiveTaskTool } from './archive-task.tool.js';
 import { askParentQuestionTool } from './ask-parent-question.tool.js';
 import { askUserQuestionTool } from './ask-user-question.tool.js';
 import { createTaskTool } from './create-task.tool.js';
+import { getMessageDeliveryTool } from './get-message-delivery.tool.js';
 import { getTaskConversationTool } from './get-task-conversation.tool.js';
 import { getTaskTool } from './get-task.tool.js';
 import { listAgentsTool } from './list-agents.tool.js';
@@ -74,6 +75,7 @@ function serviceTools(services: ToolServices): readonly CatalogueTool[] {
     getTaskTool(services),
     updateTaskTool(services),
     messageTaskTool(services),
+    getMessageDeliveryTool(services),
     stopTaskTool(services),
     archiveTaskTool(services),
     getTaskConversationTool(services),

@@ -27,6 +27,12 @@ export const ListQuestions = PageQuery.extend({
 });
 export type ListQuestions = z.infer<typeof ListQuestions>;
 
+export const ListNotifications = PageQuery.extend({
+  workspace_id: Id.optional(),
+  all: z.stringbool().optional().describe('Acknowledged ones, too.'),
+});
+export type ListNotifications = z.infer<typeof ListNotifications>;
+
 export const StopTask = z.strictObject({ cascade: z.boolean().default(false) }).meta({ id: 'StopTask' });
 export type StopTask = z.infer<typeof StopTask>;
 

@@ -1,6 +1,6 @@
-import { Body, Controller, Delete, Get, Inject, Param, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Inject, Param, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Id, Message, PageQuery, pageOf, QueueEntry, Session, Turn } from '@echelon/contracts';
+import { EditQueueEntry, Id, Message, MoveQueueEntry, PageQuery, pageOf, QueueEntry, Session, Turn } from '@echelon/contracts';
 import type { Actor, Services } from '@echelon/orchestration';
 import { AgentsToo, CurrentActor } from '../http/caller.js';
 import { Operation } from '../openapi/operation.js';
@@ -51,6 +51,36 @@ export class SessionController {
     @Param('entryId', { schema: Id }) entryId: string,
   ) {
     return this.services.sessions.removeEntry(actor, id, entryId);
+  }
+
+  @Patch(':id/queue/:entryId')
+  @Operation({
+    summary: 'Edit a waiting message of an operator',
+    description: 'Refused with CONFLICT where the entry has another revision, with ENTRY_NOT_QUEUED once it was delivered.',
+    returns: QueueEntry,
+  })
+  editQueueEntry(
+    @CurrentActor() actor: Actor,
+    @Param('id', { schema: Id }) sessionId: string,
+    @Param('entryId', { schema: Id }) entryId: string,
+    @Body({ schema: EditQueueEntry }) body: EditQueueEntry,
+  ) {
+    return this.services.queue.edit(actor, { sessionId, entryId }, body);
+  }
+
+  @Post(':id/queue/:entryId/move')
+  @Operation({
+    summary: 'Move a waiting entry among those of its rank',
+    description: 'Answers and notices keep their place: FORBIDDEN.',
+    returns: QueueEntry,
+  })
+  moveQueueEntry(
+    @CurrentActor() actor: Actor,
+    @Param('id', { schema: Id }) sessionId: string,
+    @Param('entryId', { schema: Id }) entryId: string,
+    @Body({ schema: MoveQueueEntry }) body: MoveQueueEntry,
+  ) {
+    return this.services.queue.move(actor, { sessionId, entryId }, body);
   }
 
   @Put(':id/auto-run')
