@@ -26,12 +26,10 @@ export async function startServer(options: { readonly port?: number } = {}): Pro
     for (const step of opened.splice(0).reverse()) await step();
   };
   try {
-    const [storage, { createPlatform, prepareFirstStart }, { createPlatformServer }] = await Promise.all([
-      openStorage(configured),
-      import('@echelon/platform'),
-      import('@echelon/server'),
-    ]);
+    const loading = loadServer();
+    const storage = await openStorage(configured);
     opened.push(() => storage.close());
+    const { createPlatform, prepareFirstStart, createPlatformServer } = await loading;
     const config = readConfig(await withScriptedModel(opened));
     const platform = await createPlatform(config, { worker: true, storage });
     opened.push(() => platform.close());
@@ -44,6 +42,14 @@ export async function startServer(options: { readonly port?: number } = {}): Pro
     await close();
     throw error;
   }
+}
+
+/** Loads while Postgres starts; a failure is told where the result is awaited, after Postgres can be stopped again. */
+function loadServer() {
+  const loading = Promise.all([import('@echelon/platform'), import('@echelon/server')]);
+  const loaded = loading.then(([platform, server]) => ({ ...platform, ...server }));
+  loaded.catch(() => undefined);
+  return loaded;
 }
 
 /** Somebody took the port since it was looked at. */
