@@ -1,7 +1,8 @@
 /** The tools on a world's database, called as their surfaces call them. */
 import { type ToolResult, validateArguments } from '@echelon/agent-loop';
 import { DEFAULT_LIMITS } from '@echelon/domain';
-import { type Actor, ProfileService, SessionService, TaskService } from '@echelon/orchestration';
+import type { EventBus } from '@echelon/messaging';
+import { type Actor, AttachedService, ProfileService, SessionService, TaskService } from '@echelon/orchestration';
 import { createToolCatalogue, type ToolCatalogue, type ToolSurface } from '@echelon/tools';
 import { expect } from '@jest/globals';
 import { type TestTask, World } from './world.js';
@@ -9,6 +10,14 @@ import { type TestTask, World } from './world.js';
 export const ASK = {
   questions: [{ prompt: 'Which database?', options: [{ label: 'Postgres' }, { label: 'SQLite' }] }],
   context: 'The schema depends on it.',
+};
+
+/** Nobody waits for an event here. */
+const SILENT_BUS: EventBus = {
+  publish: () => undefined,
+  subscribe: () => Promise.resolve(() => undefined),
+  onReconnect: () => () => undefined,
+  close: () => Promise.resolve(),
 };
 
 interface CallOptions {
@@ -25,7 +34,8 @@ export class ToolBench {
     this.profiles = new ProfileService(database, transactions, DEFAULT_LIMITS);
     const tasks = new TaskService(database, transactions, DEFAULT_LIMITS);
     const sessions = new SessionService(database, transactions);
-    this.#catalogue = createToolCatalogue({ services: { ...services, tasks, sessions, profiles: this.profiles } });
+    const attached = new AttachedService(database, transactions, SILENT_BUS);
+    this.#catalogue = createToolCatalogue({ services: { ...services, tasks, sessions, attached, profiles: this.profiles } });
   }
 
   static async open(): Promise<ToolBench> {

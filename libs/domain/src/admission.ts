@@ -77,6 +77,16 @@ export function nextWork(facts: AdmissionFacts): NextWork {
   return { do: 'nothing', because: facts.entries.length === 0 ? 'empty' : (obstacles[0] ?? 'empty') };
 }
 
+/** The same for whoever hands the session's entries out: its worker, or the service that a runtime of somebody else fetches them from. */
+export function nextDelivery(facts: AdmissionFacts): NextWork {
+  return nextWork({ ...facts, driven: true });
+}
+
+/** Whether nothing but the session's own agent keeps it from working: the agent may open a turn without an entry. */
+export function mayWork(facts: AdmissionFacts): boolean {
+  return !sessionMachine.isTerminal(facts.sessionState) && obstaclesOf(facts).length === 0;
+}
+
 function nextOfTurn(turn: OpenTurnFacts): NextWork {
   if (turn.parked && turn.openWaits > 0 && !turn.wakeDue) return { do: 'nothing', because: 'parked' };
   if (turn.backingOff) return { do: 'nothing', because: 'backing_off' };

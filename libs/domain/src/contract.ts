@@ -2,13 +2,13 @@
  * The contract of a session: its prompt profile and its capability set, derived together so that they cannot disagree
  * (autopilot-contract.md §3). Prompt builder and tool list both read this result and nothing else.
  */
-import { receivesTools, type RuntimeKind, type SessionKind } from './session.js';
+import { isDriven, receivesTools, type RuntimeKind, type SessionKind } from './session.js';
 
 export type PromptProfile = 'normal' | 'autopilot_child' | 'autopilot_root' | 'configuration' | 'plain';
 
 /** What a session may do with our tools. A tool names the one capability that offers it. */
 export type Capability =
-  'task_tools' | 'step_completion' | 'user_question' | 'parent_question' | 'workspace' | 'configuration' | 'external';
+  'task_tools' | 'step_completion' | 'user_question' | 'parent_question' | 'workspace' | 'inbox' | 'configuration' | 'external';
 
 export interface Contract {
   readonly promptProfile: PromptProfile;
@@ -30,8 +30,7 @@ export function deriveContract({ autopilot, hasParent, sessionKind, runtime }: C
   if (sessionKind === 'config') {
     return autopilot ? PLAIN : { promptProfile: 'configuration', capabilities: ['configuration', 'user_question'] };
   }
-  const base: readonly Capability[] =
-    runtime === 'loop' ? ['task_tools', 'step_completion', 'workspace'] : ['task_tools', 'step_completion'];
+  const base: readonly Capability[] = ['task_tools', 'step_completion', isDriven(runtime) ? 'workspace' : 'inbox'];
   if (!autopilot) return { promptProfile: 'normal', capabilities: [...base, 'user_question'] };
   if (!hasParent) return { promptProfile: 'autopilot_root', capabilities: base };
   return { promptProfile: 'autopilot_child', capabilities: [...base, 'parent_question'] };

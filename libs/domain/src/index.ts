@@ -1,6 +1,8 @@
 export {
   ADMITTED,
   OBSTACLES,
+  mayWork,
+  nextDelivery,
   nextWork,
   type AdmissionFacts,
   type NextWork,

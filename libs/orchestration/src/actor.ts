@@ -15,6 +15,8 @@ export interface AgentActor {
   /** Set for a turn that our loop runs; an external agent's turn is the session's open one. */
   readonly turnId: string | null;
   readonly callId: string | null;
+  /** The token that an agent from outside calls with: it holds the session's lease. */
+  readonly tokenId?: string;
 }
 
 export type Actor = OperatorActor | AgentActor;

@@ -3,8 +3,9 @@
  * update, and the parked turn runs on.
  */
 import type { AnswerUserQuestion, AskQuestions, UserQuestion } from '@echelon/contracts';
-import { canonicalText, deriveContract, isRefusal, type Limits, refuse, type Refusal, sessionMachine } from '@echelon/domain';
+import { canonicalText, deriveContract, isDriven, isRefusal, type Limits, refuse, type Refusal, sessionMachine } from '@echelon/domain';
 import {
+  cancelQuestionNotice,
   decideUserQuestion,
   findOpenTurn,
   findSameUserQuestion,
@@ -23,10 +24,10 @@ import { hashBody, hashKey } from './business-key.js';
 import { checkBytes } from './limit-checks.js';
 import { serializeText } from './message-content.js';
 import type { Outcome } from './outcome.js';
-import { recordText } from './question-text.js';
+import { decisionText, recordText } from './question-text.js';
 import { toUserQuestion } from './question-view.js';
 import { isId } from './scope.js';
-import { refreshWork } from './session-queue.js';
+import { enqueue, refreshWork } from './session-queue.js';
 import { refuseTurn } from './turn-authority.js';
 import type { Unit } from './unit-of-work.js';
 
@@ -44,10 +45,23 @@ export async function askUser(
   const hashes = { key: hashKey(ask.key).toString('hex'), bodyHash: hashBody(asked).toString('hex') };
   const same = await findSameUserQuestion(unit, session.id, hashes);
   if (same && same.metadata.body_hash !== hashes.bodyHash) return refuse('IDEMPOTENCY_MISMATCH');
-  if (same) return toUserQuestion({ ...same, task_id: session.task_id });
+  if (same) return readAgain(unit, session, same);
   const turn = await findOpenTurn(unit, session.id);
   const refusal = (await refuseAsker(unit, session)) ?? refuseTurn(turn, actor);
-  return refusal ?? storeUserQuestion(unit, session, turn, { ...asked, ...hashes });
+  return refusal ?? storeUserQuestion(unit, session, isDriven(session.runtime) ? turn : null, { ...asked, ...hashes });
+}
+
+/** Whoever reads the decision by asking again does not hear of it a second time. */
+async function readAgain(unit: Unit, session: SessionRow, question: UserQuestionRow): Promise<UserQuestion> {
+  if (!isDriven(session.runtime) && question.metadata.status !== 'pending') await cancelQuestionNotice(unit, question.id);
+  return toUserQuestion({ ...question, task_id: session.task_id });
+}
+
+/** An agent that somebody else runs hears of the decision with its next messages; its turn ended when it asked. */
+async function tellAttached(unit: Unit, session: SessionRow, question: UserQuestion): Promise<void> {
+  if (isDriven(session.runtime)) return;
+  const entry = { sessionId: session.id, rank: 0, kind: 'notice', senderKind: 'system', questionId: question.id } as const;
+  await enqueue(unit, { ...entry, text: decisionText(question) });
 }
 
 async function refuseAsker(unit: Unit, session: SessionRow): Promise<Refusal | null> {
@@ -118,6 +132,8 @@ export async function answerUser(
     action: `question.${decision.status}`,
     subject: found.id,
   });
+  const question = toUserQuestion({ ...decided, task_id: session.task_id });
+  await tellAttached(unit, session, question);
   await refreshWork(unit, session.id);
   await unit.tell({
     workspaceId: session.workspace_id,
@@ -126,7 +142,7 @@ export async function answerUser(
     sessionId: session.id,
     data: { question_id: found.id, kind: 'user', status: decision.status },
   });
-  return { ...toUserQuestion({ ...decided, task_id: session.task_id }), claimed: true };
+  return { ...question, claimed: true };
 }
 
 async function lostTo(unit: Unit, id: string, session: SessionRow): Promise<UserQuestion & { readonly claimed: boolean }> {

@@ -1,6 +1,7 @@
 import type { EventBus } from '@echelon/messaging';
 import type { Limits } from '@echelon/domain';
 import type { Database } from '@echelon/persistence';
+import { AttachedService } from './attached.service.js';
 import { EventService } from './event.service.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { MessageService } from './message.service.js';
@@ -32,6 +33,7 @@ export function createServices({ database, transactions, bus, limits }: Services
     tokens: new TokenService(database, transactions),
     tasks: new TaskService(database, transactions, limits),
     sessions: new SessionService(database, transactions),
+    attached: new AttachedService(database, transactions, bus),
     queue: new QueueService(transactions, limits),
     turns: new TurnService(database, transactions, limits),
     messages: new MessageService(database, transactions, limits),

@@ -1,4 +1,5 @@
 export type { Actor, AgentActor, OperatorActor } from './actor.js';
+export { AttachedService } from './attached.service.js';
 export type { EventNotice, ReadEvents, ReadEventsResult } from './event.service.js';
 export type { KeyedResult } from './idempotency.service.js';
 export type { Outcome } from './outcome.js';

@@ -1,5 +1,7 @@
 /** Freeing a void lease (K10, K12, K22): the turn stays open and runnable, or closes `interrupted` after the third takeover in vain. */
+import { isDriven } from '@echelon/domain';
 import { backOff, countTakeover, findOpenTurn, findSession, isLeaseLive, readSilence, releaseLease } from '@echelon/persistence';
+import { endIdleTurn } from './attached-turn.js';
 import type { ClaimedTurn } from './claim.js';
 import { lockForSettlement } from './ending.js';
 import { refreshWork } from './session-queue.js';
@@ -19,6 +21,10 @@ export async function recoverLease(transactions: Transactions, sessionId: string
     if (!locked || (await isLeaseLive(unit, sessionId))) return false;
     await releaseLease(unit, sessionId, 'idle');
     const turn = await findOpenTurn(unit, sessionId);
+    if (!isDriven(found.runtime)) {
+      if (turn) await endIdleTurn(unit, { ...locked, lease, turn });
+      return true;
+    }
     if (turn) await judgeTurn(unit, { ...locked, lease, turn });
     await unit.tell({
       workspaceId: found.workspace_id,

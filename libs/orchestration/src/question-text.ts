@@ -4,6 +4,7 @@
  * T1  Another agent's words are quoted and named as a peer's; they carry no authority beyond the question (V5).
  * T2  No tool is named that the reader does not have (D2): what the parent may do follows from its own contract.
  */
+import type { UserQuestion } from '@echelon/contracts';
 import type { Contract, QuestionEndCause } from '@echelon/domain';
 import type { ParentQuestionMetadata } from '@echelon/persistence';
 import { quote, quoteInline } from './peer-text.js';
@@ -52,6 +53,13 @@ export function questionText(asked: AskedQuestion): string {
 /** The parent is told once more of a question that it has left unanswered (S7). */
 export function reminderText(told: string): string {
   return `Reminder: you were asked the question below and ended your turn without an answer. The subtask waits for it and does nothing until then.\n\n${told}`;
+}
+
+/** An operator's decision, for an agent that did not wait for it (V4). */
+export function decisionText({ id, status, questions, answers, reject_reason: reason }: UserQuestion): string {
+  if (!answers) return [`Your question ${id} to the operator was ${status}.`, ...(reason ? ['The reason:', quote(reason)] : [])].join('\n');
+  const lines = questions.flatMap((asked) => ['', `${asked.id}: ${quoteInline(asked.prompt)}`, quote(answers[asked.id] ?? '')]);
+  return [`The operator answered your question ${id}:`, ...lines].join('\n');
 }
 
 function questionLines(question: Questions[number]): string[] {

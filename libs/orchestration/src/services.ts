@@ -1,3 +1,4 @@
+import type { AttachedService } from './attached.service.js';
 import type { EventService } from './event.service.js';
 import type { IdempotencyService } from './idempotency.service.js';
 import type { MessageService } from './message.service.js';
@@ -19,6 +20,7 @@ export interface Services {
   readonly tokens: TokenService;
   readonly tasks: TaskService;
   readonly sessions: SessionService;
+  readonly attached: AttachedService;
   readonly queue: QueueService;
   readonly turns: TurnService;
   readonly messages: MessageService;

@@ -3,7 +3,16 @@
  * the lock that an enqueuer takes (K5). Parking is a settlement too (K13).
  */
 import { type LoopStop, type Wait } from '@echelon/agent-loop';
-import { nextWork, type ParkReason, PARK_EVENTS, type Settlement, settleTurn, turnMachine, type TurnOutcome } from '@echelon/domain';
+import {
+  nextDelivery,
+  nextWork,
+  type ParkReason,
+  PARK_EVENTS,
+  type Settlement,
+  settleTurn,
+  turnMachine,
+  type TurnOutcome,
+} from '@echelon/domain';
 import {
   beginTurn,
   ChangedMeanwhile,
@@ -122,7 +131,7 @@ export async function endTurn(
     ...reachOf(claimed, ending.outcome),
     questionPending: facts.questionPending !== false,
     isPrimary: session.is_primary,
-    next: nextWork(facts),
+    next: nextDelivery(facts),
     otherSessionActive: others > 0,
     yieldToOthers: options.yieldToOthers,
   });

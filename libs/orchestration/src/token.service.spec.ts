@@ -52,7 +52,7 @@ describe('a token', () => {
     expect(issued.secret).toMatch(/^ech_ag_[\w-]{43}$/);
     expect(issued).toMatchObject({ session_id: task.sessionId, workspace_id: world.workspaceId });
     const caller = await tokens.authenticate(issued.secret);
-    expect(caller).toEqual({ actor: world.agent(task), tokenId: issued.id });
+    expect(caller).toEqual({ actor: { ...world.agent(task), tokenId: issued.id }, tokenId: issued.id });
     const named = accepted(await tokens.issue(operator, { kind: 'session', label: 'other', session_id: other }));
     expect(named.session_id).toBe(other);
   });

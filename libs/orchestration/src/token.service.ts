@@ -129,7 +129,7 @@ async function audit(unit: Unit, actor: string, action: string, token: Token): P
 function toActor(token: ValidToken): Actor {
   if (token.kind === 'operator') return { kind: 'operator', tokenId: token.id, operatorId: token.operator_id, name: token.operator_name };
   const { workspace_id: workspaceId, task_id: taskId, session_id: sessionId } = token;
-  return { kind: 'agent', workspaceId, taskId, sessionId, turnId: null, callId: null };
+  return { kind: 'agent', workspaceId, taskId, sessionId, turnId: null, callId: null, tokenId: token.id };
 }
 
 function toToken(row: TokenRow): Token {

@@ -115,6 +115,8 @@ export interface TurnRow {
   readonly parked_for: 'approval' | 'user_answer' | 'retry' | null;
   readonly involuntary_resumes: number;
   readonly resume_at: Date | null;
+  /** When the turn was last known to get on: a barrier of its journal, or a call of an agent from outside. */
+  readonly last_barrier_at: Date | null;
   readonly outcome: TurnOutcome | null;
   readonly outcome_detail: string | null;
   readonly finish_reason: string | null;

@@ -12,6 +12,7 @@ import { answerQuestionTool } from './answer-question.tool.js';
 import { archiveTaskTool } from './archive-task.tool.js';
 import { askParentQuestionTool } from './ask-parent-question.tool.js';
 import { askUserQuestionTool } from './ask-user-question.tool.js';
+import { attachTurn } from './attached-turn.js';
 import { createTaskTool } from './create-task.tool.js';
 import { getMessageDeliveryTool } from './get-message-delivery.tool.js';
 import { getTaskConversationTool } from './get-task-conversation.tool.js';
@@ -19,6 +20,7 @@ import { getTaskTool } from './get-task.tool.js';
 import { listAgentsTool } from './list-agents.tool.js';
 import { listPendingQuestionsTool } from './list-pending-questions.tool.js';
 import { listRelatedTasksTool } from './list-related-tasks.tool.js';
+import { listTaskInboxTool } from './list-task-inbox.tool.js';
 import { listTaskSessionsTool } from './list-task-sessions.tool.js';
 import { listTasksTool } from './list-tasks.tool.js';
 import { messageTaskTool } from './message-task.tool.js';
@@ -29,6 +31,7 @@ import type { AgentToolContext, ToolContext } from './tool-context.js';
 import { refused } from './tool-result.js';
 import type { ToolServices } from './tool-services.js';
 import { guardTurn } from './turn-guard.js';
+import { waitForMessagesTool } from './wait-for-messages.tool.js';
 import { updateTaskTool } from './update-task.tool.js';
 
 export interface CatalogueTool extends ToolDefinition<z.ZodType, ToolContext> {
@@ -51,7 +54,9 @@ export interface ToolCatalogueOptions {
 
 /** Builds the catalogue. Throws when two tools have one name or a capability offers a tool that does not exist. */
 export function createToolCatalogue({ services, workspaceTools = [] }: ToolCatalogueOptions): ToolCatalogue {
-  const tools = [...serviceTools(services), ...workspaceTools.map(inTaskFolder)].map((tool) => guardTurn(tool, services));
+  const tools = [...serviceTools(services), ...workspaceTools.map(inTaskFolder)].map((tool) =>
+    attachTurn(guardTurn(tool, services), services),
+  );
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   if (byName.size !== tools.length) throw new Error('two tools have the same name');
   const namesOf = (capability: Capability): readonly string[] =>
@@ -86,6 +91,8 @@ function serviceTools(services: ToolServices): readonly CatalogueTool[] {
     askParentQuestionTool(services),
     listPendingQuestionsTool(services),
     answerQuestionTool(services),
+    listTaskInboxTool(services),
+    waitForMessagesTool(services),
   ];
 }
 

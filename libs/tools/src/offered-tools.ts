@@ -16,6 +16,7 @@ export const OFFERED_TOOLS: Readonly<Record<Exclude<Capability, 'workspace'>, re
     'list_task_sessions_kandev',
     'list_agents_kandev',
   ],
+  inbox: ['list_task_inbox_kandev', 'wait_for_messages_kandev'],
   step_completion: ['step_complete_kandev'],
   user_question: ['ask_user_question_kandev'],
   parent_question: ['ask_parent_question_kandev'],

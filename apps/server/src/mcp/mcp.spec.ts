@@ -16,6 +16,7 @@ const TASK_TOOLS = [
   'get_task_kandev',
   'update_task_kandev',
   'message_task_kandev',
+  'get_message_delivery_kandev',
   'stop_task_kandev',
   'archive_task_kandev',
   'get_task_conversation_kandev',

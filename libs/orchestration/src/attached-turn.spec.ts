@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { checkInvariants } from '@echelon/persistence';
+import { type TestTask, World } from '../../../test/support/world.js';
+import { type AttachedAgent, enterTurn, takeDelivery } from './attached-turn.js';
+import { recoverLease } from './lease-recovery.js';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.open();
+});
+afterAll(() => world.close());
+
+async function attached(options: { readonly parent?: TestTask } = {}): Promise<AttachedAgent & { readonly task: TestTask }> {
+  const task = await world.task({ ...options, runtime: 'external' });
+  return { task, taskId: task.id, sessionId: task.sessionId, owner: 'external:one' };
+}
+
+/** Ten idle minutes pass, by the database's clock. */
+async function idle({ sessionId }: AttachedAgent): Promise<boolean> {
+  await world.rows(`UPDATE session SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1`, [sessionId]);
+  return recoverLease(world.transactions, sessionId);
+}
+
+async function outcomes({ sessionId }: AttachedAgent) {
+  return (await world.rows<{ outcome: string | null }>('SELECT outcome FROM turn WHERE session_id = $1 ORDER BY number', [sessionId])).map(
+    ({ outcome }) => outcome,
+  );
+}
+
+const take = (agent: AttachedAgent, finished: string | null = null) => world.run((unit) => takeDelivery(unit, agent, finished));
+const enter = (agent: AttachedAgent) => world.run((unit) => enterTurn(unit, agent));
+
+describe('the lease of an attached session', () => {
+  test('names its token, has no process, and rises by one for each taker: the turn stays the same', async () => {
+    const agent = await attached();
+    await world.prompt(agent.sessionId);
+    const first = await take(agent);
+    expect(await world.sessionRow(agent.sessionId)).toMatchObject({ lease_owner: 'external:one', lease_presence: null, state: 'running' });
+    const other = await take({ ...agent, owner: 'external:two' });
+    expect(other).toMatchObject({ again: true, turn: { id: (first as { turn: { id: string } }).turn.id } });
+    expect(await world.sessionRow(agent.sessionId)).toMatchObject({ lease_owner: 'external:two', lease_epoch: '2' });
+  });
+
+  test('is never announced to our workers', async () => {
+    const agent = await attached();
+    await world.prompt(agent.sessionId);
+    expect(world.announced).not.toContain(agent.sessionId);
+    expect(await world.tryClaim(agent.sessionId)).toBeNull();
+  });
+
+  test('ends with its turn after ten idle minutes, completed if any call came after the delivery', async () => {
+    const agent = await attached();
+    await world.prompt(agent.sessionId);
+    await take(agent);
+    await enter(agent);
+    expect(await recoverLease(world.transactions, agent.sessionId)).toBe(false);
+    expect(await idle(agent)).toBe(true);
+    expect(await outcomes(agent)).toEqual(['completed']);
+    expect(await world.sessionRow(agent.sessionId)).toMatchObject({ state: 'idle', lease_owner: null });
+    expect(await world.taskRow(agent.taskId)).toMatchObject({ state: 'review' });
+  });
+
+  test('ends interrupted, and the parent is told, when nothing shows that the delivery arrived', async () => {
+    const parent = await world.task();
+    const agent = await attached({ parent });
+    await world.prompt(agent.sessionId);
+    await take(agent);
+    await idle(agent);
+    expect(await outcomes(agent)).toEqual(['interrupted']);
+    expect(await world.entries(parent.sessionId)).toMatchObject([{ kind: 'alert', sender_task_id: agent.taskId }]);
+  });
+
+  test('is not needed to go on: a call after the idle time keeps the turn that nobody has swept', async () => {
+    const agent = await attached();
+    await enter(agent);
+    await world.rows(`UPDATE session SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1`, [agent.sessionId]);
+    await enter(agent);
+    expect(await recoverLease(world.transactions, agent.sessionId)).toBe(false);
+    expect(await outcomes(agent)).toEqual([null]);
+  });
+});
+
+describe('a delivery', () => {
+  test('whose transaction fails is no delivery, and one whose response is lost comes again: neither is lost or doubled', async () => {
+    const agent = await attached();
+    const entry = await world.prompt(agent.sessionId);
+    const failing = world.run(async (unit) => {
+      await takeDelivery(unit, agent, null);
+      throw new Error('the server dies');
+    });
+    await expect(failing).rejects.toThrow('dies');
+    expect(await world.entries(agent.sessionId)).toMatchObject([{ state: 'queued' }]);
+    const first = await take(agent);
+    expect(first).toMatchObject({ again: false, entry: { id: entry.id } });
+    expect(await take(agent)).toMatchObject({ again: true, entry: { id: entry.id } });
+    expect(await outcomes(agent)).toEqual([null]);
+  });
+
+  test('that names a turn which is long over ends nothing', async () => {
+    const agent = await attached();
+    for (const text of ['a', 'b']) await world.prompt(agent.sessionId, text);
+    const first = (await take(agent)) as { turn: { id: string } };
+    await take(agent, first.turn.id);
+    expect(await take(agent, first.turn.id)).toMatchObject({ again: true, entry: { text: 'b' } });
+    expect(await outcomes(agent)).toEqual(['completed', null]);
+  });
+
+  test('to a session that is stopped, blocked or over does not happen, nor does its agent open a turn by itself', async () => {
+    const agent = await attached();
+    await world.prompt(agent.sessionId);
+    await world.rows('UPDATE session SET auto_run = false WHERE id = $1', [agent.sessionId]);
+    expect(await take(agent)).toBeNull();
+    expect(await enter(agent)).toBeNull();
+    expect(await outcomes(agent)).toEqual([]);
+    await world.move(agent.task, 'cancel');
+    expect(await take(agent)).toMatchObject({ code: 'SESSION_TERMINAL' });
+  });
+
+  test('leaves every invariant intact that holds after each commit', async () => {
+    const found = await world.database.transaction((tx) => checkInvariants(tx, 5));
+    expect(found.filter(({ always, rows }) => always && rows.length > 0)).toEqual([]);
+  });
+});
