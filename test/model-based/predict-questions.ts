@@ -104,11 +104,11 @@ function deliver(m: Model, to: Session, { name, by, interrupts, isAbove }: Deliv
   const pending = pendingOf(m, to.name);
   const turn = openTurn(to);
   const supersedes = pending !== undefined && isAbove;
-  const isInterrupt = interrupts && (before === 'running' || before === 'parked');
+  const isInterrupt = interrupts && turn !== undefined;
   const ordinary = queued(to).filter(({ kind }) => kind === 'prompt').length;
   if (!supersedes && !isInterrupt && ordinary >= QUEUE_CAP) return 'QUEUE_FULL';
   if (supersedes) endQuestion(m, pending, 'superseded', by.kind === 'operator' ? 'operator_prompt' : 'parent_prompt');
-  if (isInterrupt && turn) stopTurn(m, to, turn);
+  if (isInterrupt) stopTurn(m, to, turn);
   const rank = supersedes ? 0 : isInterrupt ? 1 : 3;
   const entry = enqueue(to, { kind: 'prompt', rank, from: senderOf(m, by), words: name });
   if (isInterrupt) return 'sent';

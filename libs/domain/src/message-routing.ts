@@ -37,6 +37,8 @@ export interface ArrivalFacts {
   readonly relation: SenderRelation;
   readonly sessionState: SessionState;
   readonly mode: DeliveryMode;
+  /** A turn is open: it runs, is parked, or was left by its holder and waits for the next one. */
+  readonly turnOpen: boolean;
   readonly questionPending: boolean;
   readonly queuedOrdinary: number;
   /** Ordinary entries at most; 0 is unlimited. */
@@ -46,7 +48,7 @@ export interface ArrivalFacts {
 export interface Arrival {
   /** Ends the wait of a pending parent question first (S1). */
   readonly supersedes: boolean;
-  /** Takes effect at the next safe boundary of the running or parked turn. */
+  /** Takes effect at the next safe boundary of a turn that runs, at once on any other open turn. */
   readonly interrupts: boolean;
   /** What the sender is told. */
   readonly status: 'started' | 'sent' | 'queued';
@@ -56,8 +58,7 @@ export interface Arrival {
 export function decideArrival(facts: ArrivalFacts): Refusal | Arrival {
   if (facts.mode === 'interrupt' && facts.relation !== 'direct_parent') return refuse('NOT_DIRECT_PARENT');
   const supersedes = facts.questionPending && (facts.relation === 'operator' || facts.relation === 'direct_parent');
-  const busy = facts.sessionState === 'running' || facts.sessionState === 'parked';
-  const interrupts = facts.mode === 'interrupt' && busy;
+  const interrupts = facts.mode === 'interrupt' && facts.turnOpen;
   if (!supersedes && !interrupts && facts.cap > 0 && facts.queuedOrdinary >= facts.cap) {
     return refuse('QUEUE_FULL', { size: facts.queuedOrdinary, max: facts.cap, retry_after: 'next_turn' });
   }

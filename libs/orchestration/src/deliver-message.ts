@@ -35,10 +35,11 @@ import {
   type QueueEntryRow,
   type SessionRow,
   type TaskRow,
+  type TurnRow,
 } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
 import { hashBody, hashKey } from './business-key.js';
-import { refuseCaller } from './caller-authority.js';
+import { refuseCaller, sessionOf } from './caller-authority.js';
 import { endQuestion } from './ending.js';
 import { peerMessageText } from './message-text.js';
 import type { Outcome } from './outcome.js';
@@ -59,6 +60,8 @@ export interface OrdinaryMessage {
 interface Target {
   readonly task: TaskRow;
   readonly session: SessionRow;
+  /** The open turn that an interrupt ends; other messages end none. */
+  readonly turn: TurnRow | null;
   readonly pending: QuestionRow | null;
   readonly queuedOrdinary: number;
   readonly relation: SenderRelation;
@@ -76,6 +79,7 @@ export async function deliverMessage(unit: Unit, limits: Limits, actor: Actor, m
     relation: target.relation,
     sessionState: target.session.state,
     mode: message.mode,
+    turnOpen: target.turn !== null,
     questionPending: target.pending !== null,
     queuedOrdinary: target.queuedOrdinary,
     cap: limits.queue_entries,
@@ -89,13 +93,13 @@ export async function deliverMessage(unit: Unit, limits: Limits, actor: Actor, m
 
 async function chooseTarget(unit: Unit, actor: Actor, task: TaskRow | Refusal, message: OrdinaryMessage): Promise<Outcome<Target>> {
   if (isRefusal(task)) return task;
-  const refusal = await refuseCaller(unit, actor, [task]);
+  const [locked, sessions, refusal] = await Promise.all([
+    lockSessionSets(unit, { liveOf: [task.id], askedBy: [task.id], ids: sessionOf(actor) }),
+    listSessions(unit, task.id),
+    refuseCaller(unit, actor, [task]),
+  ]);
   if (refusal) return refusal;
   if (task.archived_at) return refuse('TASK_ARCHIVED');
-  const [locked, sessions] = await Promise.all([
-    lockSessionSets(unit, { liveOf: [task.id], askedBy: [task.id] }),
-    listSessions(unit, task.id),
-  ]);
   const chosen = chooseTargetSession(
     sessions.map(({ id, state, is_primary }, age) => ({ id, state, isPrimary: is_primary, age })),
     message.sessionId,
@@ -105,9 +109,13 @@ async function chooseTarget(unit: Unit, actor: Actor, task: TaskRow | Refusal, m
   if (taskMachine.isTerminal(task.state)) return refuse('TASK_TERMINAL', { state: task.state });
   const session = locked.find(({ id }) => id === chosen.sessionId);
   if (!session) throw new ChangedMeanwhile('the sessions of a task');
-  const [pending, queuedOrdinary] = await Promise.all([findPendingQuestion(unit, session.id), countQueuedPrompts(unit, session.id)]);
+  const [pending, queuedOrdinary, turn] = await Promise.all([
+    findPendingQuestion(unit, session.id),
+    countQueuedPrompts(unit, session.id),
+    message.mode === 'interrupt' ? findOpenTurn(unit, session.id) : null,
+  ]);
   if (pending) await requireLocked(unit, pending, locked);
-  return { task, session, pending, queuedOrdinary, relation: relationOf(actor, task) };
+  return { task, session, turn, pending, queuedOrdinary, relation: relationOf(actor, task) };
 }
 
 /** Ending the question will touch the queue that holds it (S9). */
@@ -123,13 +131,11 @@ function relationOf(actor: Actor, task: TaskRow): SenderRelation {
   return actor.taskId === task.parent_id ? 'direct_parent' : 'other_task';
 }
 
-async function makeWay(unit: Unit, { task, session, pending, relation }: Target, arrival: Arrival): Promise<void> {
+async function makeWay(unit: Unit, { task, session, turn, pending, relation }: Target, arrival: Arrival): Promise<void> {
   if (arrival.supersedes && pending) {
     await endQuestion(unit, pending, 'superseded', relation === 'operator' ? 'operator_prompt' : 'parent_prompt');
   }
-  if (!arrival.interrupts) return;
-  const turn = await findOpenTurn(unit, session.id);
-  if (turn) await stopTurn(unit, { task, session, turn }, 'interrupted by the parent task');
+  if (arrival.interrupts && turn) await stopTurn(unit, { task, session, turn }, 'interrupted by the parent task');
 }
 
 interface Decided {

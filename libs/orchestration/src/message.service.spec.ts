@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { entriesOfKind, readQuestion, say, waitingChild } from '../../../test/support/waiting-child.js';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
+import { recoverLease } from './lease-recovery.js';
 
 const CAP = 3;
 
@@ -156,6 +157,19 @@ describe('an interrupt', () => {
     expect(late).toMatchObject({ claimed: false, status: 'cancelled' });
     const { turn } = await world.claim(child.sessionId);
     expect((await world.entries(child.sessionId)).find(({ id }) => id === sent.delivery_id)).toMatchObject({ turn_id: turn.id });
+  });
+
+  test('of a turn whose holder died takes it down at once: it does not run on before the message [K18, M1]', async () => {
+    const parent = await world.task();
+    const child = await world.task({ parent });
+    const { turn: left } = await world.openTurn(child.sessionId);
+    await world.rows(`UPDATE session SET lease_until = now() - interval '1 second' WHERE id = $1`, [child.sessionId]);
+    expect(await recoverLease(world.transactions, child.sessionId)).toBe(true);
+    const sent = accepted(await say(world, world.agent(parent), child.id, { delivery_mode: 'interrupt' }));
+    expect(sent.status).toBe('sent');
+    expect(await turnRow(left.id)).toMatchObject({ status: 'finished', outcome: 'stopped' });
+    const { turn } = await world.claim(child.sessionId);
+    expect((await world.entries(child.sessionId)).find(({ id }) => id === sent.delivery_id)).toMatchObject({ rank: 1, turn_id: turn.id });
   });
 
   test('of a waiting child supersedes its question [S1, M3]', async () => {
