@@ -111,7 +111,7 @@ test('the tokens of a normal task, an autopilot child and an autopilot root offe
   const [normal, asking, alone] = await Promise.all(
     [parent, child, root].map(async (task) => (await (await actAs(task)).list()).map(({ name }) => name)),
   );
-  expect(normal).toEqual([...alone!, 'ask_user_question_kandev']);
+  expect(normal).toEqual([...alone!, 'list_task_inbox_kandev', 'wait_for_messages_kandev', 'ask_user_question_kandev']);
   expect(asking).toEqual([...alone!, 'ask_parent_question_kandev']);
   expect(alone).toEqual(expect.arrayContaining(['create_task_kandev', 'message_task_kandev', 'step_complete_kandev']));
 });

@@ -83,6 +83,47 @@ describe('a question for the operator', () => {
   });
 });
 
+describe('echelon queue', () => {
+  test('lists, edits, moves and takes out what waits; pauses and resumes the session', async () => {
+    const { taskId, sessionId } = await server.agent();
+    await server.client.tasks.sendMessage(taskId, { prompt: 'Later.' });
+    const listed = await json<{ items: readonly { id: string; revision: number; text: string }[] }>(['queue', 'list', sessionId]);
+    expect(listed.items.map(({ text }) => text)).toEqual(['Do it.', 'Later.']);
+    const [first = { id: '' }, second = { id: '' }] = listed.items;
+    const edit = ['queue', 'edit', sessionId, second.id, '--text', 'Now.', '--revision'];
+    expect(await json([...edit, '1'])).toMatchObject({ text: 'Now.', revision: 2 });
+    expect((await run(['queue', 'edit', sessionId, second.id, '--text', 'Never.', '--revision', '1'])).err).toContain('CONFLICT');
+    await json(['queue', 'move', sessionId, second.id, '--before', first.id]);
+    expect(await json(['queue', 'list', sessionId])).toMatchObject({ items: [{ text: 'Now.' }, { text: 'Do it.' }] });
+    expect(await json(['queue', 'remove', sessionId, first.id])).toMatchObject({ state: 'cancelled' });
+    expect(await json(['queue', 'pause', sessionId])).toMatchObject({ auto_run: false });
+    expect(await json(['queue', 'resume', sessionId])).toMatchObject({ auto_run: true });
+  });
+});
+
+describe('a chain of questions', () => {
+  test('is shown in its order, and what operators were told of it is listed and acknowledged [R14]', async () => {
+    const root = await server.agent();
+    const middle = await server.agent({ parent: root, autopilot: true });
+    const leaf = await server.agent({ parent: middle, autopilot: true });
+    await server.client.sessions.setAutoRun(middle.sessionId, false);
+    const actorOf = async ({ token }: { token: string }) => {
+      const caller = await server.services.tokens.authenticate(token);
+      if (caller?.actor.kind !== 'agent') throw new Error("the token is no agent's");
+      return caller.actor;
+    };
+    const asked = await server.services.questions.askParent(await actorOf(leaf), { questions: [{ prompt: 'Which?' }] }, 'k');
+    if ('refused' in asked) throw new Error(asked.code);
+    const shown = await run(['question', 'show', asked.question_id]);
+    expect(shown.out).toContain(`hop 1: ${asked.question_id}  ${leaf.taskId} → ${middle.taskId}  pending`);
+    expect(await json(['question', 'show', asked.question_id])).toMatchObject({ chain: [{ id: asked.question_id }] });
+    const told = await json<{ items: readonly { id: string }[] }>(['notification', 'list']);
+    expect(told.items).toMatchObject([{ reason: 'question_to_paused_parent', question_id: asked.question_id, task_id: middle.taskId }]);
+    await json(['notification', 'acknowledge', told.items[0]?.id ?? '']);
+    expect((await run(['notification', 'list'])).out).toBe('No notifications.\n');
+  });
+});
+
 describe('echelon token and connect', () => {
   test('issue a token that works, and revoke it', async () => {
     const issued = await json<{ id: string; secret: string }>(['token', 'issue', '--label', 'spec']);

@@ -30,12 +30,10 @@ export function addQuestionCommand(program: Command, terminal: Terminal): void {
     .argument('<question>', 'question id')
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
-      const api = connect(options);
-      const found = await api.questions.get(id);
-      const hops = 'parent_task_id' in found ? (await api.questions.getChain(id)).hops : [];
-      print(terminal, options.json, { question: found, hops }, () => [
+      const found = await connect(options).questions.get(id);
+      print(terminal, options.json, found, () => [
         ...describe(found),
-        ...hops.map((hop) => `  hop ${hop.task_id} → ${hop.parent_task_id}: ${hop.status}`),
+        ...found.chain.map((hop, index) => `  hop ${index + 1}: ${hop.id}  ${hop.task_id} → ${hop.parent_task_id}  ${hop.status}`),
       ]);
     });
   question

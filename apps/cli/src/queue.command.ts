@@ -24,12 +24,12 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
     .description('replace the text of an operator’s message that still waits')
     .argument('<session>', 'session id')
     .argument('<entry>', 'entry id')
-    .argument('<text>', 'the new text')
+    .requiredOption('--text <text>', 'the new text')
     .requiredOption('--revision <number>', 'the revision that you read', Number)
-    .action(async (session: string, entry: string, text: string, _options: unknown, command: Command) => {
-      const options: Common & { revision: number } = command.optsWithGlobals();
-      const edited = await connect(options).sessions.editQueueEntry(session, entry, { text, revision: options.revision });
-      show(terminal, options, edited);
+    .action(async (session: string, entry: string, _options: unknown, command: Command) => {
+      const options: Common & { text: string; revision: number } = command.optsWithGlobals();
+      const { text, revision } = options;
+      show(terminal, options, await connect(options).sessions.editQueueEntry(session, entry, { text, revision }));
     });
   queue
     .command('remove')

@@ -21,6 +21,8 @@ import type {
   SendMessage,
   SentMessage,
   Session,
+  SpawnedSession,
+  SpawnSession,
   StoppedTask,
   Task,
   Token,
@@ -90,6 +92,7 @@ export interface ApiClient {
     archive(id: string, options?: CallOptions): Promise<Task & { readonly already_archived: boolean }>;
     unarchive(id: string, options?: CallOptions): Promise<Task>;
     listSessions(id: string, options?: CallOptions): Promise<Page<Session>>;
+    spawnSession(id: string, input: Input<SpawnSession, 'kind' | 'make_primary'>, options?: CreateOptions): Promise<SpawnedSession>;
     listMessages(id: string, query?: MessagesInput, options?: CallOptions): Promise<Page<Message>>;
     sendMessage(id: string, input: Input<SendMessage, 'delivery_mode'>, options?: CreateOptions): Promise<SentMessage>;
   };
@@ -109,7 +112,7 @@ export interface ApiClient {
   };
   readonly questions: {
     list(query: QuestionsInput, options?: CallOptions): Promise<Page<Question>>;
-    get(id: string, options?: CallOptions): Promise<Question>;
+    get(id: string, options?: CallOptions): Promise<Question & { readonly chain: readonly ParentQuestion[] }>;
     getChain(id: string, options?: CallOptions): Promise<{ readonly hops: readonly ParentQuestion[] }>;
     answer(
       id: string,
@@ -174,6 +177,7 @@ function work({
       stop: (id, input, call) => send('POST', at`/tasks/${id}/stop`, input ?? {}, call),
       archive: (id, call) => send('POST', at`/tasks/${id}/archive`, undefined, call),
       unarchive: (id, call) => send('POST', at`/tasks/${id}/unarchive`, undefined, call),
+      spawnSession: (id, input, call) => create(at`/tasks/${id}/sessions`, input, call),
       listSessions: (id, call) => get(at`/tasks/${id}/sessions`, {}, call),
       listMessages: (id, query, call) => get(at`/tasks/${id}/messages`, query, call),
       sendMessage: (id, input, call) => create(at`/tasks/${id}/messages`, input, call),

@@ -55,6 +55,15 @@ export class QuestionService {
     return isRefusal(found) ? found : toQuestion(found);
   }
 
+  /** The same with `chain`: the hops of a parent question in their order (R14); a question to operators has none. */
+  async getWithChain(
+    actor: Actor,
+    id: string,
+  ): Promise<Outcome<(ParentQuestion | UserQuestion) & { readonly chain: readonly ParentQuestion[] }>> {
+    const found = await this.#find(actor, id);
+    return isRefusal(found) ? found : { ...toQuestion(found), chain: await this.#hops(actor, found) };
+  }
+
   /** Questions of one kind, from new to old. An agent sees those that its task asked or was asked. */
   async list(actor: Actor, query: ListQuestions): Promise<Outcome<Page<ParentQuestion | UserQuestion>>> {
     const page = readPageByCreation(query);
@@ -79,8 +88,12 @@ export class QuestionService {
     const found = await this.#find(actor, id);
     if (isRefusal(found)) return found;
     if (found.type !== 'parent_question') return refuse('NOT_FOUND');
-    const hops = await readQuestionChain(this.database, id);
-    return { hops: hops.flatMap((hop) => (hop.type === 'parent_question' && sees(actor, hop) ? [toParentQuestion(hop)] : [])) };
+    return { hops: await this.#hops(actor, found) };
+  }
+
+  async #hops(actor: Actor, { id, type }: QuestionView): Promise<readonly ParentQuestion[]> {
+    const hops = type === 'parent_question' ? await readQuestionChain(this.database, id) : [];
+    return hops.flatMap((hop) => (hop.type === 'parent_question' && sees(actor, hop) ? [toParentQuestion(hop)] : []));
   }
 
   async #find(actor: Actor, id: string): Promise<Outcome<QuestionView>> {

@@ -9,6 +9,8 @@ import { AnsweredUserQuestion, ListQuestions } from './requests.js';
 import { SERVICES } from './services-token.js';
 
 const Question = z.union([ParentQuestion, UserQuestion]);
+const chain = z.array(ParentQuestion).describe('The hops of a parent question, in the order in which they were asked.');
+const QuestionDetail = z.union([ParentQuestion.extend({ chain }), UserQuestion.extend({ chain })]);
 const QuestionChain = z.object({ hops: z.array(ParentQuestion) });
 
 @ApiTags('questions')
@@ -25,9 +27,9 @@ export class QuestionController {
 
   @Get(':id')
   @AgentsToo()
-  @Operation({ summary: 'Get a question', returns: Question })
+  @Operation({ summary: 'Get a question with the hops that it took up the hierarchy', returns: QuestionDetail })
   getQuestion(@CurrentActor() actor: Actor, @Param('id', { schema: Id }) id: string) {
-    return this.services.questions.get(actor, id);
+    return this.services.questions.getWithChain(actor, id);
   }
 
   @Get(':id/chain')
