@@ -8,6 +8,7 @@ import { addNotificationCommand } from './notification.command.js';
 import { addQuestionCommand } from './question.command.js';
 import { addQueueCommand } from './queue.command.js';
 import { addTaskCommand } from './task.command.js';
+import { addRestoreCommand } from './restore.command.js';
 import { processTerminal, type Terminal } from './terminal.js';
 import { addTokenCommand } from './token.command.js';
 import { addUpCommand } from './up.command.js';
@@ -43,5 +44,6 @@ function createProgram(terminal: Terminal): Command {
   addConnectCommand(program, terminal);
   addTokenCommand(program, terminal);
   addDoctorCommand(program, terminal);
+  addRestoreCommand(program, terminal);
   return program;
 }

@@ -14,6 +14,7 @@ export type { ClaimedTurn } from './claim.js';
 export { liveTopic } from './event-topics.js';
 export type { Logger } from './logger.js';
 export { Relay } from './relay.js';
+export { restore, type Restored } from './restore.js';
 export { Sequencer } from './sequencer.js';
 export { SessionRunner } from './session-runner.js';
 export { Sweeper } from './sweeper.js';

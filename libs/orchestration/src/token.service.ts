@@ -9,6 +9,7 @@ import type { IssuedToken, IssueToken, Page, PageQuery, Token } from '@echelon/c
 import { canonicalText, isRefusal, refuse, type Refusal, sessionMachine } from '@echelon/domain';
 import {
   type Database,
+  findFirstOperator,
   findPrimarySession,
   findSession,
   findValidToken,
@@ -115,6 +116,15 @@ async function issueToken(unit: Unit, token: Omit<NewToken, 'hash'>): Promise<{ 
   const secret = PREFIXES[token.owner.kind] + randomBytes(SECRET_BYTES).toString('base64url');
   const row = await insertToken(unit, { ...token, label: canonicalText(token.label), hash: hashSecret(secret) });
   return { secret, token: toToken(row) };
+}
+
+/** Gives the operator of the first start another token; `null` where there is no operator. */
+export async function issueToOperator(unit: Unit, label: string): Promise<string | null> {
+  const operator = await findFirstOperator(unit);
+  if (!operator) return null;
+  const issued = await issueToken(unit, { owner: { kind: 'operator', operatorId: operator.id }, label, expiresInSeconds: null });
+  await audit(unit, 'system', 'token.issue', issued.token);
+  return issued.secret;
 }
 
 function hashSecret(secret: string): Buffer {

@@ -60,6 +60,7 @@ export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
 export { deleteOutbox, listLeftOutbox, sendOutbox, type OutboxRow } from './sql/outbox.js';
 export { setRunnable } from './sql/set-runnable.js';
 export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
+export { countLiveProcesses, invalidateCursors, listInterruptedTurns, revokeAllTokens, revokeLeases } from './sql/restore.js';
 export { countAnnouncement, listDue, listExpiredQuestions, listForgotten, listVoidLeases } from './sql/sweep.js';
 export { readMinimumWorker, registerWorker, removeWorker, touchWorker, type WorkerRow } from './sql/worker.js';
 export { backOff, beginTurn, countTakeover, findOpenTurn, finishTurn, parkTurn, type TurnEnd } from './sql/turn-end.js';
@@ -91,7 +92,16 @@ export {
   updateProfile,
   type ProfileFields,
 } from './sql/write-profile.js';
-export { findValidToken, insertOperator, insertToken, revokeToken, touchToken, type NewToken, type ValidToken } from './sql/write-token.js';
+export {
+  findFirstOperator,
+  findValidToken,
+  insertOperator,
+  insertToken,
+  revokeToken,
+  touchToken,
+  type NewToken,
+  type ValidToken,
+} from './sql/write-token.js';
 export { listLeftCascades, setArchived, setStopping, updateOpeningPrompt, updateTaskTexts } from './sql/write-task.js';
 export { insertWorkspace } from './sql/write-workspace.js';
 export { listFirstWorkspaces, workspaceExists } from './sql/find-workspace.js';

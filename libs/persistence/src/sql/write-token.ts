@@ -43,6 +43,12 @@ export async function revokeToken(tx: Tx, id: string): Promise<TokenRow | null> 
   return row ?? null;
 }
 
+/** The operator of the first start. */
+export async function findFirstOperator(tx: Tx): Promise<{ readonly id: string } | null> {
+  const [row] = await tx.query<{ id: string }>('SELECT id FROM operator ORDER BY id LIMIT 1');
+  return row ?? null;
+}
+
 /** A token that may act, with what its actor is made of; `stale` says that `last_used_at` is old enough to be written again. */
 export type ValidToken = { readonly id: string; readonly stale: boolean } & (
   | { readonly kind: 'operator'; readonly operator_id: string; readonly operator_name: string }
