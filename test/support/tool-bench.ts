@@ -27,15 +27,16 @@ interface CallOptions {
 
 export class ToolBench {
   readonly profiles: ProfileService;
+  readonly sessions: SessionService;
   readonly #catalogue: ToolCatalogue;
 
   private constructor(readonly world: World) {
     const { database, transactions, services } = world;
     this.profiles = new ProfileService(database, transactions, DEFAULT_LIMITS);
     const tasks = new TaskService(database, transactions, DEFAULT_LIMITS);
-    const sessions = new SessionService(database, transactions);
+    this.sessions = new SessionService(database, transactions);
     const attached = new AttachedService(database, transactions, SILENT_BUS);
-    this.#catalogue = createToolCatalogue({ services: { ...services, tasks, sessions, attached, profiles: this.profiles } });
+    this.#catalogue = createToolCatalogue({ services: { ...services, tasks, sessions: this.sessions, attached, profiles: this.profiles } });
   }
 
   static async open(): Promise<ToolBench> {

@@ -79,6 +79,35 @@ describe('an attached session', () => {
     await agent.client.close();
   });
 
+  test('holds no connection while it waits: more calls wait than the pool has connections, and all hear of the one message', async () => {
+    const agent = await attach();
+    const first = await wait(agent);
+    await wait(agent, String(first['turn_id']));
+    const waiting = Array.from({ length: 15 }, () => wait(agent, undefined, 20));
+    expect(await server.client.tasks.get(agent.taskId)).toMatchObject({ state: 'review' });
+    await say(agent, 'Now.');
+    const turns = new Set((await Promise.all(waiting)).map((one) => one['turn_id']));
+    expect(turns.size).toBe(1);
+    expect(await turnsOf(agent)).toEqual(['completed', 'running']);
+    await agent.client.close();
+  });
+
+  test('whose caller hangs up waits no longer and takes nothing', async () => {
+    const agent = await attach();
+    const first = await wait(agent);
+    await wait(agent, String(first['turn_id']));
+    const caller = await server.services.tokens.authenticate(agent.token);
+    if (caller?.actor.kind !== 'agent') throw new Error("the token is no agent's");
+    const hangUp = new AbortController();
+    const call = { finishedTurnId: null, timeoutMs: 20_000, signal: hangUp.signal };
+    const waiting = server.services.attached.waitForMessage(caller.actor, call);
+    hangUp.abort();
+    expect(await waiting).toEqual({ message: null });
+    await say(agent, 'Later.');
+    expect((await server.client.sessions.listQueue(agent.sessionId)).items).toMatchObject([{ text: 'Later.', state: 'queued' }]);
+    await agent.client.close();
+  });
+
   test('of two waits at once one opens the turn, and the other is told that it was delivered before', async () => {
     const agent = await attach();
     const both = await Promise.all([wait(agent), wait(agent)]);
