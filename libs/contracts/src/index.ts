@@ -12,7 +12,7 @@ export {
   UserQuestion,
 } from './question.js';
 export { Notification } from './notification.js';
-export { EditQueueEntry, Message, MoveQueueEntry, QueueEntry, Session, Turn } from './session.js';
+export { EditQueueEntry, Message, MoveQueueEntry, QueueEntry, Session, SpawnedSession, SpawnSession, Turn } from './session.js';
 export {
   CreateTask,
   CreatedTask,

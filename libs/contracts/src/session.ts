@@ -23,6 +23,21 @@ export const Session = z
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof Session>;
 
+/** Another session of a task. Without a prompt it starts with the task's. */
+export const SpawnSession = z
+  .strictObject({
+    prompt: z.string().trim().min(1).optional(),
+    kind: z.enum(['task', 'quick_chat', 'config', 'utility']).default('task'),
+    name: z.string().trim().min(1).max(60).optional(),
+    profile_id: Id.optional().describe('The profile of the task where left out.'),
+    make_primary: z.boolean().default(false).describe('It becomes primary anyway when the present primary session has ended.'),
+  })
+  .meta({ id: 'SpawnSession' });
+export type SpawnSession = z.infer<typeof SpawnSession>;
+
+export const SpawnedSession = Session.extend({ delivery_id: Id, deduplicated: z.boolean() }).meta({ id: 'SpawnedSession' });
+export type SpawnedSession = z.infer<typeof SpawnedSession>;
+
 const TurnStatus = z.enum([
   'preparing',
   'running',

@@ -1,6 +1,6 @@
 /** Creation of a task: what is checked before a row exists (F1–F10, operations.md Limits). */
 import { refuse, type Refusal } from './refusal.js';
-import { isDriven, receivesTools, type RuntimeKind } from './session.js';
+import { carriesAutopilot, type RuntimeKind } from './session.js';
 import { taskMachine, type TaskState } from './task.js';
 
 export interface CreationLimits {
@@ -31,8 +31,7 @@ export interface Creation {
 
 /** Decides a creation. `autopilot` is never inherited and never downgraded (F3, F9). */
 export function decideCreation(facts: CreationFacts): Refusal | Creation {
-  if (facts.autopilot && !(receivesTools(facts.runtime) && isDriven(facts.runtime)))
-    return refuse('PROFILE_INCOMPATIBLE', { runtime: facts.runtime });
+  if (facts.autopilot && !carriesAutopilot(facts.runtime)) return refuse('PROFILE_INCOMPATIBLE', { runtime: facts.runtime });
   const refusal = facts.parent && refuseParent(facts.parent, facts.limits);
   if (refusal) return refusal;
   if (facts.createdInTreeLastMinute >= facts.limits.createsPerTreeAndMinute) {

@@ -58,6 +58,7 @@ export {
 } from './queue-entry.js';
 export { isRefusal, refuse, type Refusal, type RefusalCode } from './refusal.js';
 export {
+  carriesAutopilot,
   isDriven,
   receivesTools,
   sessionMachine,
@@ -66,6 +67,7 @@ export {
   type SessionKind,
   type SessionState,
 } from './session.js';
+export { decideSpawn, type Spawn } from './session-spawn.js';
 export { type Reach, reachesFamily, settleTurn, type Settlement, type SettlementFacts } from './settlement.js';
 export { taskMachine, type TaskEvent, type TaskState } from './task.js';
 export { PARK_EVENTS, turnMachine, type ParkReason, type TurnEvent, type TurnOutcome, type TurnStatus } from './turn.js';

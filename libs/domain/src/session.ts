@@ -40,3 +40,8 @@ export function receivesTools(runtime: RuntimeKind): boolean {
 export function isDriven(runtime: RuntimeKind): boolean {
   return runtime === 'loop';
 }
+
+/** Whether the runtime can carry the contract of an autopilot task: we drive it, and it receives our tools (F9, F14). */
+export function carriesAutopilot(runtime: RuntimeKind): boolean {
+  return receivesTools(runtime) && isDriven(runtime);
+}

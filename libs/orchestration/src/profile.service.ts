@@ -1,5 +1,5 @@
 import type { AgentProfile, CreateProfile, Page, PageQuery, UpdateProfile } from '@echelon/contracts';
-import { canonicalText, isDriven, isRefusal, type Limits, receivesTools, refuse, type Refusal } from '@echelon/domain';
+import { canonicalText, carriesAutopilot, isRefusal, type Limits, refuse, type Refusal } from '@echelon/domain';
 import {
   archiveProfile,
   countAutopilotUses,
@@ -69,7 +69,7 @@ export class ProfileService {
     return this.#change(actor, id, 'profile.update', async (unit, profile) => {
       const fields = this.#canonical({ ...profile, ...withoutAbsent(input) });
       if (isRefusal(fields)) return fields;
-      const broken = carriesAutopilot(profile) && !carriesAutopilot(fields) && (await countAutopilotUses(unit, id)) > 0;
+      const broken = carriesAutopilot(profile.runtime) && !carriesAutopilot(fields.runtime) && (await countAutopilotUses(unit, id)) > 0;
       return broken ? refuse('PROFILE_IN_USE', { field: 'runtime' }) : updateProfile(unit, id, fields);
     });
   }
@@ -110,11 +110,6 @@ export class ProfileService {
     };
     return checkBytes(this.limits, 'prompt_bytes', 'system_prompt', fields.system_prompt) ?? fields;
   }
-}
-
-/** Whether an autopilot task can rely on the profile (F9, F11). */
-function carriesAutopilot({ runtime }: Pick<ProfileFields, 'runtime'>): boolean {
-  return receivesTools(runtime) && isDriven(runtime);
 }
 
 async function refuseTakenName<T extends object>(change: Promise<Outcome<T>>): Promise<Outcome<T>> {

@@ -1,5 +1,16 @@
-import type { CreatedTask, CreateTask, ListTasks, Page, RelatedTasks, StoppedTask, Task, UpdateTask } from '@echelon/contracts';
-import { canonicalText, isRefusal, type Limits, type Refusal } from '@echelon/domain';
+import type {
+  CreatedTask,
+  CreateTask,
+  ListTasks,
+  Page,
+  RelatedTasks,
+  SpawnedSession,
+  SpawnSession,
+  StoppedTask,
+  Task,
+  UpdateTask,
+} from '@echelon/contracts';
+import { canonicalText, isRefusal, type Limits, refuse, type Refusal } from '@echelon/domain';
 import {
   type CreationKey,
   type Database,
@@ -14,6 +25,7 @@ import { hashBody, hashKey } from './business-key.js';
 import { type Outcome, orRollBack, refusalOf } from './outcome.js';
 import { pageByCreation, readPageByCreation } from './page.js';
 import { inScope, isId, scopeOf } from './scope.js';
+import { spawnSession } from './session-spawn.js';
 import { archiveTask, unarchiveTask } from './task-archive.js';
 import { changeTask, toTaskChanges } from './task-change.js';
 import { createTask } from './task-creation.js';
@@ -100,6 +112,12 @@ export class TaskService {
   async stop(actor: Actor, id: string, { cascade }: { readonly cascade: boolean }): Promise<Outcome<StoppedTask>> {
     const visible = await this.#find(actor, id);
     return isRefusal(visible) ? visible : stopTask(this.transactions, { actor, id: visible.id, cascade });
+  }
+
+  /** Starts another session of the task, for an operator or its direct parent; a repeated key returns the first as `deduplicated` (M13). */
+  spawnSession(actor: Actor, taskId: string, input: SpawnSession, key: string | null): Promise<Outcome<SpawnedSession>> {
+    if (!isId(taskId)) return Promise.resolve(refuse('NOT_FOUND'));
+    return this.transactions.run((unit) => spawnSession(unit, { actor, taskId, input, key, limits: this.limits }));
   }
 
   /** Archives a task and ends its sessions; a second time changes nothing. */

@@ -78,6 +78,7 @@ export {
   type CreationKey,
   type NewTask,
 } from './sql/insert-task.js';
+export { insertSession, releasePrimary } from './sql/insert-session.js';
 export { readEventRange, readEvents, type EventRange } from './sql/read-events.js';
 export { findPrimarySession, readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';
 export { readRelatedTasks, readTask, readTasks, type TaskRelation, type TaskView } from './sql/read-tasks.js';

@@ -25,6 +25,7 @@ import { listTaskSessionsTool } from './list-task-sessions.tool.js';
 import { listTasksTool } from './list-tasks.tool.js';
 import { messageTaskTool } from './message-task.tool.js';
 import { OFFERED_TOOLS } from './offered-tools.js';
+import { spawnSessionTool } from './spawn-session.tool.js';
 import { stepCompleteTool } from './step-complete.tool.js';
 import { stopTaskTool } from './stop-task.tool.js';
 import type { AgentToolContext, ToolContext } from './tool-context.js';
@@ -82,6 +83,7 @@ function serviceTools(services: ToolServices): readonly CatalogueTool[] {
     messageTaskTool(services),
     getMessageDeliveryTool(services),
     stopTaskTool(services),
+    spawnSessionTool(services),
     archiveTaskTool(services),
     getTaskConversationTool(services),
     listTaskSessionsTool(services),

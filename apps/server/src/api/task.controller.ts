@@ -11,6 +11,8 @@ import {
   SendMessage,
   SentMessage,
   Session,
+  SpawnedSession,
+  SpawnSession,
   StoppedTask,
   Task,
   UpdateTask,
@@ -98,6 +100,25 @@ export class TaskController {
   @Operation({ summary: 'List the sessions of a task', returns: pageOf(Session) })
   listTaskSessions(@CurrentActor() actor: Actor, @Param('id', { schema: Id }) id: string) {
     return this.services.sessions.listByTask(actor, id);
+  }
+
+  @Post(':id/sessions')
+  @TakesIdempotencyKey()
+  @Operation({
+    summary: 'Start another session of a task',
+    description:
+      'For an operator and the direct parent. It becomes primary when asked, or when the primary session has ended. ' +
+      'An autopilot task takes only sessions of kind `task` whose profile can carry its contract (PROFILE_INCOMPATIBLE).',
+    returns: SpawnedSession,
+    status: 201,
+  })
+  spawnSession(
+    @CurrentActor() actor: Actor,
+    @Param('id', { schema: Id }) id: string,
+    @IdempotencyKey() key: string | null,
+    @Body({ schema: SpawnSession }) body: SpawnSession,
+  ) {
+    return this.services.tasks.spawnSession(actor, id, body, key);
   }
 
   @Get(':id/messages')

@@ -1,7 +1,7 @@
-import type { RuntimeKind, TaskState } from '@echelon/domain';
+import type { TaskState } from '@echelon/domain';
 import type { Tx } from '../database.js';
 import type { SessionRow, TaskRow } from '../rows.js';
-import { newId } from '../id.js';
+import { insertSession, type NewSession } from './insert-session.js';
 
 export interface NewTask {
   readonly id: string;
@@ -82,19 +82,10 @@ export async function countChildIn(tx: Tx, parentId: string): Promise<void> {
   );
 }
 
-export interface NewSession {
-  readonly workspaceId: string;
-  readonly taskId: string;
-  readonly runtime: RuntimeKind;
-  readonly profileId: string;
-}
-
 /** Stores a task's primary session, of kind `task`. */
-export async function insertPrimarySession(tx: Tx, session: NewSession): Promise<SessionRow> {
-  const [row] = await tx.query<SessionRow>(
-    `INSERT INTO session (id, workspace_id, task_id, kind, is_primary, runtime, profile_id) VALUES ($1, $2, $3, 'task', true, $4, $5) RETURNING *`,
-    [newId(), session.workspaceId, session.taskId, session.runtime, session.profileId],
-  );
-  if (!row) throw new Error('an insert returned no row');
-  return row;
+export function insertPrimarySession(
+  tx: Tx,
+  session: Pick<NewSession, 'workspaceId' | 'taskId' | 'runtime' | 'profileId'>,
+): Promise<SessionRow> {
+  return insertSession(tx, { ...session, kind: 'task', name: '', primary: true });
 }

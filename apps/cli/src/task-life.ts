@@ -1,0 +1,65 @@
+/** `echelon task spawn | archive | unarchive`: the life of a task and of its sessions. */
+import { randomUUID } from 'node:crypto';
+import type { SpawnSession } from '@echelon/contracts';
+import type { Command } from 'commander';
+import { connect, type ConnectionOptions } from './connection.js';
+import { print, type Terminal } from './terminal.js';
+
+interface Common extends ConnectionOptions {
+  readonly json?: boolean;
+}
+
+interface SpawnOptions extends Common {
+  readonly profile?: string;
+  readonly kind: SpawnSession['kind'];
+  readonly name?: string;
+  readonly primary?: boolean;
+  readonly key?: string;
+}
+
+export function addTaskLife(task: Command, terminal: Terminal): void {
+  addSpawn(task, terminal);
+  task
+    .command('archive')
+    .description('end a task’s sessions and take it out of the lists; nothing is deleted')
+    .argument('<task>', 'task id')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      const archived = await connect(options).tasks.archive(id);
+      print(terminal, options.json, archived, () => [archived.already_archived ? 'archived before' : 'archived']);
+    });
+  task
+    .command('unarchive')
+    .description('take a task out of the archive; its sessions stay ended')
+    .argument('<task>', 'task id')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      const unarchived = await connect(options).tasks.unarchive(id);
+      print(terminal, options.json, unarchived, () => [unarchived.state]);
+    });
+}
+
+function addSpawn(task: Command, terminal: Terminal): void {
+  task
+    .command('spawn')
+    .description('start another session of a task; it becomes the primary one when the present one has ended')
+    .argument('<task>', 'task id')
+    .argument('[prompt]', 'what the new agent is to do; the task’s prompt where left out')
+    .option('--profile <id>', 'agent profile; the task’s where left out')
+    .option('--kind <kind>', 'task, quick_chat, config or utility', 'task')
+    .option('--name <name>', 'a short name')
+    .option('--primary', 'make it the primary session now')
+    .option('--key <key>', 'idempotency key: the same key starts once')
+    .action(async (id: string, prompt: string | undefined, _options: unknown, command: Command) => {
+      const options: SpawnOptions = command.optsWithGlobals();
+      const input = {
+        kind: options.kind,
+        make_primary: options.primary === true,
+        ...(prompt ? { prompt } : {}),
+        ...(options.profile ? { profile_id: options.profile } : {}),
+        ...(options.name ? { name: options.name } : {}),
+      };
+      const spawned = await connect(options).tasks.spawnSession(id, input, { idempotencyKey: options.key ?? randomUUID() });
+      print(terminal, options.json, spawned, () => [`${spawned.id}${spawned.is_primary ? '  primary' : ''}`]);
+    });
+}
