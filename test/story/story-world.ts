@@ -27,14 +27,16 @@ export class StoryWorld {
   readonly #programs: Program[] = [];
 
   /** Holds the data of every process: the operator's token, and the folders of the tasks. */
-  readonly #dataDir = mkdtempSync(path.join(tmpdir(), 'echelon-story-'));
+  readonly #dataDir: string;
 
   private constructor(
     readonly storage: TestDatabase,
     readonly database: Database,
     readonly model: ScriptedModel,
     private readonly settings: Readonly<Record<string, string>>,
-  ) {}
+  ) {
+    this.#dataDir = settings['ECHELON_DATA_DIR'] ?? mkdtempSync(path.join(tmpdir(), 'echelon-story-'));
+  }
 
   /** `storage` is a migrated or an empty database; absent, one of the test run's own. `settings` reach every process. */
   static async open(
@@ -80,8 +82,12 @@ export class StoryWorld {
 
   /** The operator's client of a server of this deployment. */
   connect(url: string): ApiClient {
-    const token = readFileSync(path.join(this.#dataDir, 'keys', 'operator-token'), 'utf8').trim();
-    return createApiClient({ baseUrl: url, token });
+    return createApiClient({ baseUrl: url, token: this.operatorToken() });
+  }
+
+  /** The token that the last start or restore kept. */
+  operatorToken(): string {
+    return readFileSync(path.join(this.#dataDir, 'keys', 'operator-token'), 'utf8').trim();
   }
 
   /** Creates the parent's task, which starts the story. */

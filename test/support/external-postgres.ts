@@ -11,6 +11,8 @@ export interface ExternalPostgres {
   readonly name: string;
   /** Creates a database without any schema of ours. */
   createDatabase(): Promise<TestDatabase>;
+  /** Its own `pg_dump` and `pg_restore`; `null` where they are not at hand. */
+  readonly binaries: string | null;
   stop(): Promise<void>;
 }
 
@@ -20,7 +22,7 @@ export async function openExternalPostgres(): Promise<ExternalPostgres> {
   const binaries = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1);
   return binaries
     ? startDebian(binaries)
-    : { name: 'our Postgres', createDatabase: () => createTestDatabase({ empty: true }), stop: async () => undefined };
+    : { name: 'our Postgres', binaries: null, createDatabase: () => createTestDatabase({ empty: true }), stop: async () => undefined };
 }
 
 async function run(url: string, statements: string): Promise<void> {
@@ -29,7 +31,7 @@ async function run(url: string, statements: string): Promise<void> {
   await client.query(statements).finally(() => client.end());
 }
 
-function onServer(name: string, url: string, stop: () => Promise<void>): ExternalPostgres {
+function onServer(name: string, url: string, stop: () => Promise<void>, binaries: string | null = null): ExternalPostgres {
   let count = 0;
   const createDatabase = async (): Promise<TestDatabase> => {
     const database = `story_${process.pid}_${++count}`;
@@ -42,7 +44,7 @@ function onServer(name: string, url: string, stop: () => Promise<void>): Externa
       drop: () => run(url, `DROP DATABASE ${database} WITH (FORCE)`),
     };
   };
-  return { name, createDatabase, stop };
+  return { name, createDatabase, binaries, stop };
 }
 
 /** A throw-away cluster of Debian's binaries; root runs it as the account that the package made. */
@@ -63,11 +65,12 @@ async function startDebian(binaries: string): Promise<ExternalPostgres> {
   const server = spawn(path.join(binaries, 'postgres'), ['-D', folder, ...settings], { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   await untilReady(server);
-  return onServer(`Debian's Postgres ${binaries.split('/').at(-2)}`, `postgresql://postgres@127.0.0.1:${port}/postgres`, async () => {
+  const stop = async () => {
     server.kill('SIGINT');
     await exited;
     rmSync(folder, { recursive: true, force: true });
-  });
+  };
+  return onServer(`Debian's Postgres ${binaries.split('/').at(-2)}`, `postgresql://postgres@127.0.0.1:${port}/postgres`, stop, binaries);
 }
 
 function idOf(kind: '-u' | '-g'): number {
