@@ -1,4 +1,4 @@
-/** `echelon task spawn | archive | unarchive`: the life of a task and of its sessions. */
+/** `echelon task spawn | attach | detach | archive | unarchive`: the life of a task and of its sessions. */
 import { randomUUID } from 'node:crypto';
 import type { SpawnSession } from '@echelon/contracts';
 import type { Command } from 'commander';
@@ -19,6 +19,7 @@ interface SpawnOptions extends Common {
 
 export function addTaskLife(task: Command, terminal: Terminal): void {
   addSpawn(task, terminal);
+  addStructure(task, terminal);
   task
     .command('archive')
     .description('end a task’s sessions and take it out of the lists; nothing is deleted')
@@ -37,6 +38,24 @@ export function addTaskLife(task: Command, terminal: Terminal): void {
       const unarchived = await connect(options).tasks.unarchive(id);
       print(terminal, options.json, unarchived, () => [unarchived.state]);
     });
+}
+
+function addStructure(task: Command, terminal: Terminal): void {
+  const reparent = async (id: string, parent: string | null, options: Common) => {
+    const moved = await connect(options).tasks.reparent(id, parent);
+    print(terminal, options.json, moved, () => [moved.parent_id ? `below ${moved.parent_id}` : 'a root']);
+  };
+  task
+    .command('attach')
+    .description('put a task, with all below it, under another parent; a question to the old one is void')
+    .argument('<task>', 'task id')
+    .argument('<parent>', 'task id of the new parent')
+    .action((id: string, parent: string, _options: unknown, command: Command) => reparent(id, parent, command.optsWithGlobals()));
+  task
+    .command('detach')
+    .description('take a task away from its parent; a question to it is void')
+    .argument('<task>', 'task id')
+    .action((id: string, _options: unknown, command: Command) => reparent(id, null, command.optsWithGlobals()));
 }
 
 function addSpawn(task: Command, terminal: Terminal): void {

@@ -90,6 +90,7 @@ export interface ApiClient {
     listRelated(id: string, options?: CallOptions): Promise<RelatedTasks>;
     stop(id: string, input?: { readonly cascade?: boolean }, options?: CallOptions): Promise<StoppedTask>;
     archive(id: string, options?: CallOptions): Promise<Task & { readonly already_archived: boolean }>;
+    reparent(id: string, parentId: string | null, options?: CallOptions): Promise<Task>;
     unarchive(id: string, options?: CallOptions): Promise<Task>;
     listSessions(id: string, options?: CallOptions): Promise<Page<Session>>;
     spawnSession(id: string, input: Input<SpawnSession, 'kind' | 'make_primary'>, options?: CreateOptions): Promise<SpawnedSession>;
@@ -176,6 +177,7 @@ function work({
       listRelated: (id, call) => get(at`/tasks/${id}/related`, {}, call),
       stop: (id, input, call) => send('POST', at`/tasks/${id}/stop`, input ?? {}, call),
       archive: (id, call) => send('POST', at`/tasks/${id}/archive`, undefined, call),
+      reparent: (id, parentId, call) => send('PUT', at`/tasks/${id}/parent`, { parent_id: parentId }, call),
       unarchive: (id, call) => send('POST', at`/tasks/${id}/unarchive`, undefined, call),
       spawnSession: (id, input, call) => create(at`/tasks/${id}/sessions`, input, call),
       listSessions: (id, call) => get(at`/tasks/${id}/sessions`, {}, call),

@@ -18,6 +18,7 @@ export {
   CreatedTask,
   ListTasks,
   RelatedTasks,
+  ReparentTask,
   StoppedTask,
   Task,
   TaskState,

@@ -60,6 +60,10 @@ export const UpdateTask = z
   .meta({ id: 'UpdateTask' });
 export type UpdateTask = z.infer<typeof UpdateTask>;
 
+/** Another parent for a task; `null` makes it a root. */
+export const ReparentTask = z.strictObject({ parent_id: Id.nullable() }).meta({ id: 'ReparentTask' });
+export type ReparentTask = z.infer<typeof ReparentTask>;
+
 export const ListTasks = PageQuery.extend({
   workspace_id: Id.optional(),
   parent_id: Id.optional(),

@@ -9,16 +9,19 @@ export interface CreationLimits {
   readonly createsPerTreeAndMinute: number;
 }
 
+/** A task that is to have one more child. */
+export interface ParentFacts {
+  readonly state: TaskState;
+  readonly archived: boolean;
+  readonly stopping: boolean;
+  readonly depth: number;
+  readonly children: number;
+}
+
 export interface CreationFacts {
   readonly autopilot: boolean;
   readonly runtime: RuntimeKind;
-  readonly parent: {
-    readonly state: TaskState;
-    readonly archived: boolean;
-    readonly stopping: boolean;
-    readonly depth: number;
-    readonly children: number;
-  } | null;
+  readonly parent: ParentFacts | null;
   readonly createdInTreeLastMinute: number;
   readonly unfinishedBlockers: number;
   readonly limits: CreationLimits;
@@ -40,7 +43,8 @@ export function decideCreation(facts: CreationFacts): Refusal | Creation {
   return { state: facts.unfinishedBlockers > 0 ? 'blocked' : 'ready', depth: facts.parent ? facts.parent.depth + 1 : 0 };
 }
 
-function refuseParent(parent: NonNullable<CreationFacts['parent']>, limits: CreationLimits): Refusal | null {
+/** Refuses a parent that takes no more children, or none so deep. */
+export function refuseParent(parent: ParentFacts, limits: Pick<CreationLimits, 'maxDepth' | 'maxChildren'>): Refusal | null {
   if (parent.archived) return refuse('TASK_ARCHIVED');
   if (taskMachine.isTerminal(parent.state)) return refuse('PARENT_NOT_USABLE', { state: parent.state });
   if (parent.stopping) return refuse('TASK_STOPPING');

@@ -69,5 +69,6 @@ export {
 } from './session.js';
 export { decideSpawn, type Spawn } from './session-spawn.js';
 export { type Reach, reachesFamily, settleTurn, type Settlement, type SettlementFacts } from './settlement.js';
+export { refuseReparent } from './task-parent.js';
 export { taskMachine, type TaskEvent, type TaskState } from './task.js';
 export { PARK_EVENTS, turnMachine, type ParkReason, type TurnEvent, type TurnOutcome, type TurnStatus } from './turn.js';

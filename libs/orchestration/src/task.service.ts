@@ -31,6 +31,7 @@ import { changeTask, toTaskChanges } from './task-change.js';
 import { createTask } from './task-creation.js';
 import { type TaskInput, toTaskInput } from './task-input.js';
 import { stopTask } from './task-stop.js';
+import { reparentTask } from './task-parent.js';
 import { toTask, toTaskSummary } from './task-view.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -118,6 +119,16 @@ export class TaskService {
   spawnSession(actor: Actor, taskId: string, input: SpawnSession, key: string | null): Promise<Outcome<SpawnedSession>> {
     if (!isId(taskId)) return Promise.resolve(refuse('NOT_FOUND'));
     return this.transactions.run((unit) => spawnSession(unit, { actor, taskId, input, key, limits: this.limits }));
+  }
+
+  /** Gives a task another parent, or none with `null`: for operators; the same again changes nothing (S4, R8). */
+  async reparent(actor: Actor, id: string, parentId: string | null): Promise<Outcome<Task>> {
+    const visible = await this.#find(actor, id);
+    if (isRefusal(visible)) return visible;
+    return this.transactions.run(async (unit) => {
+      const change = await reparentTask(unit, { actor, id: visible.id, parentId, limits: this.limits });
+      return isRefusal(change) ? change : show(unit, visible.id);
+    });
   }
 
   /** Archives a task and ends its sessions; a second time changes nothing. */

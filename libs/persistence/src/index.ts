@@ -78,6 +78,7 @@ export {
   type CreationKey,
   type NewTask,
 } from './sql/insert-task.js';
+export { listSubtree, lockStructure, setParent } from './sql/move-below.js';
 export { insertSession, releasePrimary } from './sql/insert-session.js';
 export { readEventRange, readEvents, type EventRange } from './sql/read-events.js';
 export { findPrimarySession, readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';

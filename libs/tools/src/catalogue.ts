@@ -25,6 +25,7 @@ import { listTaskSessionsTool } from './list-task-sessions.tool.js';
 import { listTasksTool } from './list-tasks.tool.js';
 import { messageTaskTool } from './message-task.tool.js';
 import { OFFERED_TOOLS } from './offered-tools.js';
+import { reparentTaskTool } from './reparent-task.tool.js';
 import { spawnSessionTool } from './spawn-session.tool.js';
 import { stepCompleteTool } from './step-complete.tool.js';
 import { stopTaskTool } from './stop-task.tool.js';
@@ -85,6 +86,7 @@ function serviceTools(services: ToolServices): readonly CatalogueTool[] {
     stopTaskTool(services),
     spawnSessionTool(services),
     archiveTaskTool(services),
+    reparentTaskTool(services),
     getTaskConversationTool(services),
     listTaskSessionsTool(services),
     listAgentsTool(services),

@@ -37,6 +37,7 @@ export const OFFERED_TOOLS: Readonly<Record<Exclude<Capability, 'workspace'>, re
     'stop_task_kandev',
     'spawn_session_kandev',
     'archive_task_kandev',
+    'reparent_task_kandev',
     'get_task_conversation_kandev',
     'list_task_sessions_kandev',
     'list_agents_kandev',

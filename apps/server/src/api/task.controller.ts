@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Inject, Param, Patch, Post, Query, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Param, Patch, Post, Put, Query, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import {
   CreatedTask,
@@ -8,6 +8,7 @@ import {
   Message,
   pageOf,
   RelatedTasks,
+  ReparentTask,
   SendMessage,
   SentMessage,
   Session,
@@ -94,6 +95,16 @@ export class TaskController {
   @Operation({ summary: 'Take a task out of the archive', returns: Task })
   unarchiveTask(@CurrentActor() actor: Actor, @Param('id', { schema: Id }) id: string) {
     return this.services.tasks.unarchive(actor, id);
+  }
+
+  @Put(':id/parent')
+  @Operation({
+    summary: 'Attach a task to another parent, or detach it',
+    description: 'For operators. What the old parent was asked and has not answered is stale at once, and the child is told.',
+    returns: Task,
+  })
+  reparentTask(@CurrentActor() actor: Actor, @Param('id', { schema: Id }) id: string, @Body({ schema: ReparentTask }) body: ReparentTask) {
+    return this.services.tasks.reparent(actor, id, body.parent_id);
   }
 
   @Get(':id/sessions')

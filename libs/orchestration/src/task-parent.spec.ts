@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DEFAULT_LIMITS } from '@echelon/domain';
+import { newId } from '@echelon/persistence';
+import { accepted, type TestTask, World } from '../../../test/support/world.js';
+import { SessionService } from './session.service.js';
+import { TaskService } from './task.service.js';
+
+let world: World;
+let tasks: TaskService;
+
+beforeAll(async () => {
+  world = await World.open();
+  tasks = new TaskService(world.database, world.transactions, { ...DEFAULT_LIMITS, depth: 3 });
+});
+afterAll(() => world.close());
+
+async function ask(child: TestTask): Promise<string> {
+  const { turn } = await world.openTurn(child.sessionId);
+  const asked = await world.services.questions.askParent(
+    world.agent(child, { turnId: turn.id }),
+    { questions: [{ prompt: 'Which?' }] },
+    newId(),
+  );
+  return accepted(asked).question_id;
+}
+
+test('a new parent makes the pending question stale and tells the child; neither parent can answer [R8, S4, S9]', async () => {
+  const [before, after] = [await world.task(), await world.task()];
+  const child = await world.task({ parent: before, autopilot: true });
+  const questionId = await ask(child);
+  expect(accepted(await tasks.reparent(world.operator, child.id, after.id))).toMatchObject({ parent_id: after.id, depth: 1 });
+  expect(accepted(await world.services.questions.get(world.operator, questionId))).toMatchObject({
+    status: 'stale',
+    cause: 'parent_changed',
+  });
+  expect((await world.entries(child.sessionId)).filter(({ kind }) => kind === 'notice')).toMatchObject([{ state: 'queued' }]);
+  expect((await world.entries(before.sessionId)).filter(({ kind }) => kind === 'question')).toMatchObject([{ state: 'cancelled' }]);
+  for (const parent of [before, after]) {
+    const reply = { prompt: 'This.', delivery_mode: 'queued' as const, reply_to_question_id: questionId };
+    expect(await world.services.messages.send(world.agent(parent), child.id, reply)).toMatchObject({ refused: true });
+  }
+});
+
+test('counters follow the child, and the old parent hears once that its other children have ended', async () => {
+  const [before, after] = [await world.task(), await world.task()];
+  const [leaving, ended] = [await world.task({ parent: before }), await world.task({ parent: before })];
+  await world.move(ended, 'complete');
+  accepted(await tasks.reparent(world.operator, leaving.id, after.id));
+  accepted(await tasks.reparent(world.operator, leaving.id, after.id));
+  expect(await world.taskRow(before.id)).toMatchObject({ open_children: 0 });
+  expect(await world.taskRow(after.id)).toMatchObject({ open_children: 1 });
+  expect((await world.entries(before.sessionId)).filter(({ kind }) => kind === 'alert')).toHaveLength(1);
+});
+
+test('an attached root gains the question tool, a detached child loses it', async () => {
+  const [parent, task] = [await world.task(), await world.task({ autopilot: true })];
+  const asks = async () =>
+    accepted(await new SessionService(world.database, world.transactions).contract(task.sessionId)).contract.capabilities.includes(
+      'parent_question',
+    );
+  expect(await asks()).toBe(false);
+  accepted(await tasks.reparent(world.operator, task.id, parent.id));
+  expect(await asks()).toBe(true);
+  accepted(await tasks.reparent(world.operator, task.id, null));
+  expect(await asks()).toBe(false);
+});
+
+test('a cycle, too deep a tree and an agent are refused, and nothing moves', async () => {
+  const root = await world.task();
+  const middle = await world.task({ parent: root });
+  const leaf = await world.task({ parent: middle });
+  for (const parent of [root, leaf])
+    expect(await tasks.reparent(world.operator, root.id, parent.id)).toMatchObject({ code: 'PARENT_NOT_USABLE' });
+  const other = await world.task({ parent: await world.task() });
+  expect(await tasks.reparent(world.operator, root.id, other.id)).toMatchObject({ code: 'DEPTH_EXCEEDED' });
+  expect(await tasks.reparent(world.agent(root), middle.id, null)).toMatchObject({ code: 'FORBIDDEN' });
+  expect(await world.taskRow(middle.id)).toMatchObject({ parent_id: root.id, depth: 1 });
+});
+
+test('two opposite moves at once make no cycle', async () => {
+  const [one, two] = [await world.task(), await world.task()];
+  const moves = await Promise.all([tasks.reparent(world.operator, one.id, two.id), tasks.reparent(world.operator, two.id, one.id)]);
+  expect(moves.filter((move) => 'refused' in move)).toMatchObject([{ code: 'PARENT_NOT_USABLE' }]);
+});
