@@ -1,7 +1,7 @@
 /** Random commands: a draw is a kind and a few small numbers, which choose from what the model has when its turn comes. */
 import fc from 'fast-check';
 import type { Command, TurnEnd, Who } from './commands.js';
-import { isClosed, isEnded, type Model, named, nextWork, openTurn, type Session, type Task } from './model.js';
+import { hasWaits, isClosed, isEnded, type Model, named, nextWork, openTurn, type Session, type Task } from './model.js';
 
 export interface Draw {
   readonly do: Command['do'];
@@ -36,11 +36,34 @@ const WEIGHTS: Readonly<Record<Command['do'], number>> = {
 const kinds = Object.entries(WEIGHTS) as readonly (readonly [Command['do'], number])[];
 const kind = fc.oneof(...kinds.map(([name, weight]) => ({ weight, arbitrary: fc.constant(name) })));
 const pick = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(11) });
-const draw: fc.Arbitrary<Draw> = fc.record({ do: kind, picks: fc.tuple(pick, pick, pick, pick, pick) });
+const picks = fc.tuple(pick, pick, pick, pick, pick);
+/** Mostly what is likely. */
+const fewPicks = fc.oneof({ weight: 4, arbitrary: fc.constant([0, 0, 0, 0, 0] as const) }, { weight: 1, arbitrary: picks });
+const draw: fc.Arbitrary<Draw> = fc.record({ do: kind, picks });
 
-/** Steps of one command each, or of two or three that run at once. */
-export const sequences = (atOnce: number): fc.Arbitrary<readonly (readonly Draw[])[]> =>
-  fc.array(fc.array(draw, { minLength: Math.min(2, atOnce), maxLength: atOnce }), { minLength: 4, maxLength: 24, size: 'max' });
+/** What seldom comes about by itself: a relayed question, a turn that no worker finishes, a parked turn that goes on, a question told anew. */
+const STORIES: readonly (readonly Command['do'][])[] = [
+  ['claim', 'ask', 'end', 'claim', 'ask', 'end', 'claim', 'answer', 'end', 'claim', 'answer'],
+  ['claim', 'lose_lease', 'sweep', 'claim', 'lose_lease', 'sweep', 'back_off_passes', 'claim', 'lose_lease', 'sweep'],
+  ['claim', 'ask_user', 'end', 'answer_user', 'claim', 'end'],
+  ['claim', 'ask', 'end', 'open_session', 'end_session'],
+];
+const stories = STORIES.map((kinds) => fc.tuple(...kinds.map((one) => fc.record({ do: fc.constant(one), picks: fewPicks }))));
+const part = fc.oneof({ weight: 20, arbitrary: fc.tuple(draw) }, ...stories.map((arbitrary) => ({ weight: 1, arbitrary })));
+
+/** Steps of one command each, or of up to so many that run at once. */
+export function sequences(atOnce: number): fc.Arbitrary<readonly (readonly Draw[])[]> {
+  const draws = fc.array(part, { minLength: 4, maxLength: 14, size: 'max' }).map((parts) => parts.flat() as readonly Draw[]);
+  const sizes = fc.array(fc.integer({ min: 1, max: atOnce }), { minLength: 1, maxLength: 5 });
+  return fc.tuple(draws, sizes).map(([all, bySteps]) => inSteps(all, bySteps));
+}
+
+function inSteps(draws: readonly Draw[], sizes: readonly number[]): readonly (readonly Draw[])[] {
+  const steps: (readonly Draw[])[] = [];
+  for (let at = 0; at < draws.length; at += steps.at(-1)?.length ?? 1)
+    steps.push(draws.slice(at, at + (sizes[steps.length % sizes.length] ?? 1)));
+  return steps;
+}
 
 /** What the draw means now; null where the model has nothing to choose from. */
 export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
@@ -58,8 +81,8 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
     case 'create':
       return toCreate(m, task, {
         by: whoFor(m, task.name, second),
-        isRoot: third === 7,
-        autopilot: third % 4 !== 3,
+        isRoot: third % 4 === 3,
+        autopilot: fifth % 3 !== 2,
         starts: fourth % 4 !== 3,
       });
     case 'ask': {
@@ -95,7 +118,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
         do: 'claim',
         session: (
           choose(
-            inOrder(m.sessions, (s) => (nextWork(m, s) && s.lease === 'none' ? 1 : 0)),
+            inOrder(m.sessions, (s) => (nextWork(m, s) && s.lease === 'none' ? 10 : 0) + depthOf(m, s.task)),
             first,
           ) ?? session
         ).name,
@@ -109,7 +132,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
         first,
       );
       const epoch = held && m.claims[held.name]?.epoch;
-      const how: TurnEnd = choose(HOW, second) ?? 'completed';
+      const how: TurnEnd = held && second === 0 && hasWaits(m, held) ? 'parked' : (choose(HOW, second) ?? 'completed');
       return held && epoch !== undefined ? { do: 'end', session: held.name, epoch, how, drains: third % 2 === 0 } : null;
     }
     case 'signal':
@@ -203,6 +226,11 @@ const HOW: readonly TurnEnd[] = ['completed', 'completed', 'tool_ended_turn', 'p
 
 function choose<T>(all: readonly T[], at: number): T | undefined {
   return all[at % Math.max(1, all.length)];
+}
+
+function depthOf(m: Model, task: string): number {
+  const { parent } = named(m.tasks, task);
+  return parent === null ? 0 : 1 + depthOf(m, parent);
 }
 
 /** What is worth more comes first: small numbers choose it, and so does shrinking. */

@@ -19,7 +19,8 @@ test.each(modes)(
     const { outcomes, facts } = await runSequences({ runs: runs / modes.length, atOnce, seed, path, lanes: LANES });
     const commands = [...outcomes.values()].reduce((sum, count) => sum + count, 0);
     process.stderr.write(`${runs / modes.length} sequences, ${commands} commands\n`);
-    if (runs / modes.length >= ENOUGH) expect([...outcomes.keys(), ...facts]).toEqual(expect.arrayContaining([...MUST_HAPPEN]));
+    const seen = new Set([...outcomes.keys(), ...facts]);
+    if (runs / modes.length >= ENOUGH) expect(MUST_HAPPEN.filter((fact) => !seen.has(fact))).toEqual([]);
   },
   3_600_000,
 );

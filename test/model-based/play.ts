@@ -9,11 +9,12 @@ import { predict } from './predict.js';
 import { Product } from './product.js';
 import { Rows } from './rows.js';
 
-/** Every sequence begins with a root and an autopilot child of it, and both are told what to do. */
+/** Every sequence begins with a root and two levels under autopilot below it, all told what to do. */
 const CREATE = { do: 'create', by: { kind: 'operator' }, starts: true } as const;
 const PREFIX: readonly NamedCommand[] = [
   { ...CREATE, name: 'root', parent: null, autopilot: false },
   { ...CREATE, name: 'child', parent: 'root', autopilot: true },
+  { ...CREATE, name: 'leaf', parent: 'child', autopilot: true },
 ];
 const TABLES = ['tool_call', 'message', 'turn', 'queue_entry', 'session', 'outbox', 'event'];
 const DRAINED_AFTER = 500;

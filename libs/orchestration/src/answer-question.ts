@@ -14,7 +14,7 @@ import {
   type SessionRow,
 } from '@echelon/persistence';
 import type { Actor, AgentActor } from './actor.js';
-import { refuseCaller } from './caller-authority.js';
+import { refuseCaller, sessionOf } from './caller-authority.js';
 import { lockQuestion, withdrawQuestionEntries } from './ending.js';
 import { type Outcome, Refused } from './outcome.js';
 import { answerText } from './question-text.js';
@@ -35,7 +35,7 @@ export async function answerQuestion(unit: Unit, actor: Actor, answer: Answer): 
   const found = isId(answer.questionId) ? await findQuestion(unit, answer.questionId) : null;
   const visible = found && seesWorkspace(actor, found.workspace_id) ? found : null;
   const [locked, refusal, parent] = await Promise.all([
-    visible && lockQuestion(unit, visible),
+    visible && lockQuestion(unit, visible, sessionOf(actor)),
     refuseCaller(unit, actor, []),
     visible && findTask(unit, visible.metadata.parent_task_id),
   ]);

@@ -4,6 +4,11 @@ import { findSession, listLineage, type TaskRow, type Tx } from '@echelon/persis
 import type { Actor } from './actor.js';
 import { refuseEndedTurn } from './turn-authority.js';
 
+/** The session to lock with the others before `refuseCaller` is asked: its turn then ends before this transaction or after it. */
+export function sessionOf(actor: Actor): readonly string[] {
+  return actor.kind === 'agent' ? [actor.sessionId] : [];
+}
+
 /**
  * Refuses an agent whose session or turn has ended, or whose own task a cascade takes down. `locked` holds the caller's task,
  * so that an end of it is either seen here or waits for the commit.

@@ -21,6 +21,7 @@ import {
   insertDependencies,
   insertPrimarySession,
   insertTask,
+  lockSessions,
   lockTasks,
   newId,
   type ProfileRow,
@@ -28,7 +29,7 @@ import {
   type TaskRow,
 } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
-import { refuseCaller } from './caller-authority.js';
+import { refuseCaller, sessionOf } from './caller-authority.js';
 import type { Outcome } from './outcome.js';
 import { enqueue } from './session-queue.js';
 import { placeholderTitle, type TaskInput } from './task-input.js';
@@ -86,10 +87,12 @@ async function show(unit: Unit, taskId: string, deduplicated: boolean): Promise<
   return { ...toTask(view), deduplicated };
 }
 
-function lockGround(unit: Unit, { actor, input }: CreationRequest, place: Place): Promise<readonly TaskRow[]> {
+async function lockGround(unit: Unit, { actor, input }: CreationRequest, place: Place): Promise<readonly TaskRow[]> {
   const caller = actor.kind === 'agent' ? [actor.taskId] : [];
   const above = [place.parentId, place.rootId].filter((id) => id !== null);
-  return lockTasks(unit, [...new Set([...caller, ...above, ...input.blocked_by])]);
+  const ids = [...new Set([...caller, ...above, ...input.blocked_by])];
+  const [tasks] = await Promise.all([lockTasks(unit, ids), lockSessions(unit, sessionOf(actor))]);
+  return tasks;
 }
 
 async function checkGround(

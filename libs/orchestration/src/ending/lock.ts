@@ -62,14 +62,15 @@ function checkLease(task: TaskRow | undefined, sessions: readonly SessionRow[], 
   return { task, session };
 }
 
-/** Locks what ending one question may touch, and reads the question again; `null` when its session or it is gone. */
+/** Locks what ending one question may touch, and other sessions, and reads the question again; `null` when its session or it is gone. */
 export async function lockQuestion(
   unit: Unit,
   found: QuestionRow,
+  others: readonly string[] = [],
 ): Promise<{ readonly task: TaskRow; readonly session: SessionRow; readonly question: QuestionRow } | null> {
   const [[task], sessions, question] = await Promise.all([
     lockTasks(unit, [found.metadata.task_id]),
-    lockSessionSets(unit, { liveOf: [], ids: [found.session_id], askedBy: [found.metadata.task_id] }),
+    lockSessionSets(unit, { liveOf: [], ids: [found.session_id, ...others], askedBy: [found.metadata.task_id] }),
     findQuestion(unit, found.id),
   ]);
   const session = sessions.find(({ id }) => id === found.session_id);
