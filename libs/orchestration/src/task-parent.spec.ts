@@ -52,7 +52,7 @@ test('counters follow the child, and the old parent hears once that its other ch
   expect((await world.entries(before.sessionId)).filter(({ kind }) => kind === 'alert')).toHaveLength(1);
 });
 
-test('an attached root gains the question tool, a detached child loses it', async () => {
+test('an attached root gains the question tool, a detached child loses it and leaves no alert', async () => {
   const [parent, task] = [await world.task(), await world.task({ autopilot: true })];
   const asks = async () =>
     accepted(await new SessionService(world.database, world.transactions).contract(task.sessionId)).contract.capabilities.includes(
@@ -63,6 +63,7 @@ test('an attached root gains the question tool, a detached child loses it', asyn
   expect(await asks()).toBe(true);
   accepted(await tasks.reparent(world.operator, task.id, null));
   expect(await asks()).toBe(false);
+  expect(await world.entries(parent.sessionId)).toEqual([]);
 });
 
 test('a cycle, too deep a tree and an agent are refused, and nothing moves', async () => {

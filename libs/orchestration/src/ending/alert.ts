@@ -24,10 +24,11 @@ export async function alertParent(unit: Unit, task: TaskRow, end: BadEnd): Promi
   await alert(unit, parent, { text, about: task.id });
 }
 
-/** Tells a parent that every direct child of its current set has ended (K20). */
+/** Tells a parent that every direct child of its current set has ended (K20); nothing where the last one left for another parent. */
 export async function alertChildrenCompleted(unit: Unit, parent: TaskRow): Promise<void> {
   if (!isOpen(parent)) return;
   const children = await listChildren(unit, parent.id, CHILDREN_NAMED + 1);
+  if (children.length === 0) return;
   await alert(unit, parent, {
     text: childrenCompletedText(parent.child_set, children.slice(0, CHILDREN_NAMED), children.length > CHILDREN_NAMED),
     about: null,
