@@ -48,7 +48,7 @@ export function withdraw(m: Model, { name }: Question): void {
   for (const entry of tells) entry.state = 'cancelled';
 }
 
-export const questionsTo = (m: Model, task: string): Question[] => m.questions.filter((q) => q.parent === task && q.status === 'pending');
+const questionsTo = (m: Model, task: string): Question[] => m.questions.filter((q) => q.parent === task && q.status === 'pending');
 
 function endQuestionsTo(m: Model, task: string, cause: string): void {
   for (const question of questionsTo(m, task)) endQuestion(m, question, 'stale', cause);

@@ -104,7 +104,7 @@ export const openTurn = ({ turns }: Session): Turn | undefined => turns.find(({ 
 export const queued = ({ entries }: Session): Entry[] => entries.filter(({ state }) => state === 'queued');
 export const pendingOf = (m: Model, session: string): Question | undefined =>
   m.questions.find((q) => q.session === session && q.status === 'pending');
-export const isActive = ({ state }: Session): boolean => ['running', 'waiting_for_input', 'parked'].includes(state);
+const isActive = ({ state }: Session): boolean => ['running', 'waiting_for_input', 'parked'].includes(state);
 export const othersActive = (m: Model, session: Session): boolean =>
   m.sessions.some((other) => other.task === session.task && other !== session && isActive(other));
 
