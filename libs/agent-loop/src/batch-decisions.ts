@@ -32,7 +32,7 @@ export async function decideAll<Context>(batch: Batch<Context>): Promise<void> {
 function plan<Context>(batch: Batch<Context>, slot: Slot<Context>): void {
   const { call } = slot;
   const tool = batch.input.tools.find(call.name);
-  if (slot.resumed && tool?.idempotent !== true) return settle(batch, slot, 'unknown', UNRUN.unknown);
+  if (slot.resumed && tool?.idempotent !== true) return settle(batch, slot, 'unknown', slot.lostText);
   if (tool === null) return refuse(batch, slot, describeUnknownTool(call.name, batch.input.tools));
   if (call.cutOff && tool.effect !== 'read') return settle(batch, slot, 'invalid', UNRUN.cutOffEdit);
   slot.tool = tool;

@@ -61,6 +61,8 @@ export interface KnownCalls {
   readonly results: ReadonlyMap<string, { readonly text: string; readonly isError: boolean; readonly endsTurn?: boolean }>;
   /** Calls with an intent and no result. */
   readonly intended: ReadonlySet<string>;
+  /** Those among them whose process nobody here can look for: it may still be running (K21). */
+  readonly unreachable?: ReadonlySet<string>;
   /** Parked calls whose result is still open, with what they wait for. */
   readonly waiting: ReadonlyMap<string, string>;
 }

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { ArtifactStore, BatchPolicies, KnownCalls } from './batch-ports.js';
 import type { Barriers } from './barriers.js';
 import { CallContent } from './call-identity.js';
-import { settleUnrun, type CallStatus, type IdentifiedCall, type SettledCall } from './call-result.js';
+import { settleUnrun, type CallStatus, type IdentifiedCall, type SettledCall, UNRUN } from './call-result.js';
 import type { LoopClock } from './clock.js';
 import type { EventSink } from './loop-events.js';
 import type { LoopGuard } from './loop-guard.js';
@@ -53,6 +53,8 @@ export interface Slot<Context> {
   readonly recorded: boolean;
   /** Started by an earlier run of this turn, which did not live to see the result. */
   readonly resumed: boolean;
+  /** What a model is told if nobody can see the result of a resumed call. */
+  readonly lostText: string;
   wait: Wait | null;
   /** How often this call was made in a row. */
   streak: number;
@@ -94,6 +96,7 @@ function openSlot<Context>(call: IdentifiedCall, { known, tools }: ToolBatchInpu
     settled: result === undefined ? null : settleKnown(call, result, tools.find(call.name)?.endsTurn ?? false),
     recorded: result !== undefined,
     resumed: known.intended.has(call.callId),
+    lostText: known.unreachable?.has(call.callId) ? UNRUN.unreachable : UNRUN.unknown,
     wait: waitsFor === undefined ? null : { kind: 'result', callId: call.callId, waitsFor },
     streak: 0,
   };

@@ -80,6 +80,8 @@ export const UNRUN = {
   persistence: 'Not executed: the run stopped because its progress could not be stored.',
   stoppedWhileRunning: 'Cancelled while it was running.',
   unknown: 'The outcome of this call is unknown: the run was interrupted after it had started. Inspect before retrying.',
+  unreachable:
+    'The outcome of this call is unknown: it was started on another machine, which has gone silent, and may still be running. Inspect before retrying.',
   fault: 'The tool failed unexpectedly.',
   noResult: 'No result was recorded for this call.',
 } as const;

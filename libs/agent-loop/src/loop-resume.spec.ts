@@ -52,6 +52,16 @@ describe('a call with intent and no result', () => {
     expect(lastResults(run.history).w1?.text).toMatch(/[Ii]nspect before retrying/);
   });
 
+  test('that was started on a machine out of reach, it may still be running, and its result says so [K21]', async () => {
+    const journal = new MemoryJournal({ at: 1, fault: 'after' });
+    const client = scriptedClient(respond);
+    await play(client, { journal });
+    const start = journal.restart();
+    const run = await play(client, { journal, start: { ...start, known: { ...start.known!, unreachable: new Set(['w1']) } } });
+    expect(lastResults(run.history).w1?.text).toMatch(/another machine.*may still be running/);
+    expect(run.context.started).toEqual(['r1', 'w2']);
+  });
+
   test('it runs again under its call id when its tool is idempotent [G7.7][K17]', async () => {
     const run = await resumeAfterIntent([tool('write', { effect: 'write', concurrencySafe: false, idempotent: true }), read]);
     expect(run.context.started).toEqual(['w1', 'r1', 'w2']);

@@ -55,7 +55,7 @@ async function close<Context>(batch: Batch<Context>): Promise<Pick<ToolBatchResu
 }
 
 function settleLeftOver<Context>(batch: Batch<Context>, slot: Slot<Context>): void {
-  if (slot.resumed) return settle(batch, slot, 'unknown', UNRUN.unknown);
+  if (slot.resumed) return settle(batch, slot, 'unknown', slot.lostText);
   if (slot.wait?.kind === 'result') return settle(batch, slot, 'cancelled', UNRUN.stoppedWhileRunning);
   if (slot.wait?.kind === 'approval') return settle(batch, slot, 'not_executed', UNRUN.approvalCancelled);
   settle(batch, slot, 'not_executed', whyUnrun(batch));

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { AgentToolContext } from '@echelon/tools';
-import { type CommandProcess, createWorkspaceTools, killCommand } from '@echelon/workspace-tools';
+import { type CommandProcess, createWorkspaceTools, findCommand, killCommand } from '@echelon/workspace-tools';
 import type { Config } from './config.js';
 import { Semaphore } from './semaphore.js';
 
@@ -20,7 +20,12 @@ export function createTaskTools(config: Config) {
   );
 }
 
-/** Ends what is left of a command that an earlier worker started on this host, so that a resumed turn never runs beside it (K21). */
-export function endCommand(process: object): Promise<void> {
-  return killCommand(process as CommandProcess);
+/**
+ * Ends what is left of a command that an earlier worker started on this host, so that a resumed turn never runs beside it (K21).
+ * `false`: it was started on another host, and may still be running.
+ */
+export async function endCommand(process: object): Promise<boolean> {
+  const command = process as CommandProcess;
+  await killCommand(command);
+  return findCommand(command) !== 'unreachable';
 }

@@ -27,8 +27,8 @@ export interface LoopRuntimeOptions {
   readonly clientOf: (provider: string) => ModelClient;
   /** Folder that holds the task folders. */
   readonly workspaceRoot: string;
-  /** Ends what a command of an interrupted turn may have left, as its call's row describes it (K21). */
-  readonly endCommand: (process: object) => Promise<void>;
+  /** Ends what a command of an interrupted turn may have left, as its call's row describes it; `false` where it is out of reach (K21). */
+  readonly endCommand: (process: object) => Promise<boolean>;
 }
 
 /** What a tool may still use once the process hands over; then it is interrupted and its outcome unknown (K23). */
@@ -49,10 +49,10 @@ export class LoopRuntime implements AgentRuntime {
       ),
       this.#context(claimed),
     ]);
-    for (const process of processes) await this.options.endCommand(process);
+    const unreachable = await this.#endCommands(processes);
     const journal = new TurnJournal(transactions, claimed, contract.keep);
     const result = await runLoop<ToolContext>({
-      start,
+      start: { ...start, ...(start.known ? { known: { ...start.known, unreachable } } : {}) },
       models: this.#targets(contract),
       system: contract.systemPrompt,
       tools: this.#tools(contract),
@@ -68,6 +68,13 @@ export class LoopRuntime implements AgentRuntime {
       limits: { budgets: budgetsOf(contract.profile) },
     });
     return { stop: result.stop, record: (unit) => journal.record(unit, result.unrecorded) };
+  }
+
+  /** The calls whose command is out of reach. */
+  async #endCommands(processes: Awaited<ReturnType<typeof listUnsettledProcesses>>): Promise<ReadonlySet<string>> {
+    const unreachable = new Set<string>();
+    for (const { call_id, process } of processes) if (!(await this.options.endCommand(process))) unreachable.add(call_id);
+    return unreachable;
   }
 
   #tools({ contract, specifications }: TurnContract): ToolRegistry<ToolContext> {

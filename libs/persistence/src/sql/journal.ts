@@ -224,12 +224,11 @@ export async function storeCallProcess(tx: Tx, sessionId: string, callId: string
 }
 
 /** Commands of a turn that were started and whose end is not known (K21). */
-export async function listUnsettledProcesses(tx: Tx, turnId: string): Promise<readonly object[]> {
-  const rows = await tx.query<{ process: object }>(
-    `SELECT process FROM tool_call WHERE turn_id = $1 AND state = 'intent' AND process IS NOT NULL`,
-    [turnId],
-  );
-  return rows.map(({ process }) => process);
+export async function listUnsettledProcesses(
+  tx: Tx,
+  turnId: string,
+): Promise<readonly { readonly call_id: string; readonly process: object }[]> {
+  return tx.query(`SELECT call_id, process FROM tool_call WHERE turn_id = $1 AND state = 'intent' AND process IS NOT NULL`, [turnId]);
 }
 
 /** Replaces what a settled call's result says: a batch over its budget shortens results that were stored before. */
