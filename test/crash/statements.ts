@@ -40,7 +40,7 @@ export async function recordStatements(operation: () => Promise<unknown>): Promi
 }
 
 /** Runs an operation up to the point, where it stands still for ever; rejects where it does not come there. */
-export async function runTo(point: CrashPoint, operation: () => Promise<unknown>): Promise<void> {
+async function runTo(point: CrashPoint, operation: () => Promise<unknown>): Promise<void> {
   const watch = new Watch(point);
   const over = watches.run(watch, operation).then(() => {
     throw new Error(`over before it came to ${point.when} ${point.statement}: ${watch.given.join(', ')}`);
@@ -92,7 +92,7 @@ const LOCK = / FOR (NO KEY )?(UPDATE|KEY SHARE|SHARE)\b/;
 const WRITE = /\b(INSERT INTO|UPDATE|DELETE FROM) (?!SET\b)(\w+)/g;
 
 /** What a statement does, in few words: the tables that it writes or locks, else the one that it reads first. */
-export function labelOf(sql: string): string {
+function labelOf(sql: string): string {
   const text = sql.replaceAll(/\s+/g, ' ').trim();
   const [verb = ''] = text.split(/[ ;]/);
   if (text === verb) return verb;
