@@ -41,7 +41,7 @@ function addCreate(task: Command, terminal: Terminal): void {
     .option('--profile <id>', 'agent profile; the parent’s or the workspace’s first where left out')
     .option('--workspace <id>', 'workspace; the only one where left out')
     .option('--autopilot', 'decide alone, and ask the parent task instead of a person; cannot be changed later')
-    .option('--blocked-by <task...>', 'wait until these tasks have ended')
+    .option('--blocked-by <task...>', 'wait until these tasks have completed')
     .option('--no-start', 'create it without starting its agent')
     .option('--key <key>', 'idempotency key: the same key creates once')
     .option('--watch', 'follow it until it rests')

@@ -107,7 +107,7 @@ export const Problem = z
     code: z.string(),
     detail: z.string().optional(),
     errors: z.array(z.object({ path: z.string(), rule: z.string() })).optional(),
-    details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
+    details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])).optional(),
   })
   .meta({ id: 'Problem' });
 export type Problem = z.infer<typeof Problem>;

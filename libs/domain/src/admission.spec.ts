@@ -9,6 +9,7 @@ const READY: AdmissionFacts = {
   autoRun: true,
   taskState: 'review',
   taskArchived: false,
+  dependencyOpen: false,
   openTurn: null,
   questionPending: false,
   entries: [],

@@ -55,6 +55,8 @@ export interface AdmissionFacts {
   readonly autoRun: boolean;
   readonly taskState: TaskState;
   readonly taskArchived: boolean;
+  /** A dependency of the task has not been released. */
+  readonly dependencyOpen: boolean;
   readonly openTurn: OpenTurnFacts | null;
   readonly questionPending: boolean;
   readonly entries: readonly QueuedEntryFacts[];
@@ -98,7 +100,7 @@ function obstaclesOf(facts: AdmissionFacts): readonly Obstacle[] {
   if (facts.taskArchived || taskMachine.isTerminal(facts.taskState)) found.push('task_closed');
   if (facts.questionPending) found.push('question_pending');
   if (!facts.autoRun) found.push('auto_run_off');
-  if (facts.taskState === 'blocked') found.push('task_blocked');
+  if (facts.taskState === 'blocked' || facts.dependencyOpen) found.push('task_blocked');
   return found;
 }
 

@@ -7,7 +7,7 @@ const FACTS: CreationFacts = {
   runtime: 'loop',
   parent: null,
   createdInTreeLastMinute: 0,
-  unfinishedBlockers: 0,
+  blocked: false,
   limits: { maxDepth: 16, maxChildren: 200, createsPerTreeAndMinute: 60 },
 };
 
@@ -15,7 +15,7 @@ describe('creating a task', () => {
   test.each<[string, Partial<CreationFacts>, object]>([
     ['a root is ready', {}, { state: 'ready', depth: 0 }],
     ['a child is one level deeper', { parent: PARENT }, { state: 'ready', depth: 1 }],
-    ['open dependencies block it', { unfinishedBlockers: 2 }, { state: 'blocked', depth: 0 }],
+    ['open dependencies block it', { blocked: true }, { state: 'blocked', depth: 0 }],
     ['autopilot works under any parent [F4]', { autopilot: true, parent: PARENT }, { state: 'ready', depth: 1 }],
     [
       'autopilot is refused where our tools do not arrive [F9]',

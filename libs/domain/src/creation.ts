@@ -23,7 +23,8 @@ export interface CreationFacts {
   readonly runtime: RuntimeKind;
   readonly parent: ParentFacts | null;
   readonly createdInTreeLastMinute: number;
-  readonly unfinishedBlockers: number;
+  /** A task that it depends on has not completed. */
+  readonly blocked: boolean;
   readonly limits: CreationLimits;
 }
 
@@ -40,7 +41,7 @@ export function decideCreation(facts: CreationFacts): Refusal | Creation {
   if (facts.createdInTreeLastMinute >= facts.limits.createsPerTreeAndMinute) {
     return refuse('CREATE_RATE_EXCEEDED', { max_per_minute: facts.limits.createsPerTreeAndMinute });
   }
-  return { state: facts.unfinishedBlockers > 0 ? 'blocked' : 'ready', depth: facts.parent ? facts.parent.depth + 1 : 0 };
+  return { state: facts.blocked ? 'blocked' : 'ready', depth: facts.parent ? facts.parent.depth + 1 : 0 };
 }
 
 /** Refuses a parent that takes no more children, or none so deep. */

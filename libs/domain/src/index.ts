@@ -21,6 +21,16 @@ export {
   type PromptProfile,
 } from './contract.js';
 export { decideCreation, type Creation, type CreationFacts, type CreationLimits } from './creation.js';
+export {
+  blockedReasonOf,
+  isBlocked,
+  MAX_BLOCKERS,
+  refuseBlocker,
+  refuseDependency,
+  RELEASING_STATES,
+  type Blocker,
+  type DependencyEdge,
+} from './dependency.js';
 export { DEFAULT_LIMITS, LIMITS, type LimitName, type Limits } from './limits.js';
 export { type Machine } from './machine.js';
 export {

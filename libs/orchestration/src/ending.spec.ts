@@ -92,7 +92,7 @@ describe('a task that ends', () => {
     }
   });
 
-  test('unblocks what waited for nothing else, and the work of those can start', async () => {
+  test('as completed unblocks what waited for nothing else, and the work of those can start', async () => {
     const [one, two] = [await world.task(), await world.task()];
     const dependent = await world.task({ state: 'blocked' });
     await world.prompt(dependent.sessionId);
@@ -102,10 +102,20 @@ describe('a task that ends', () => {
     await world.move(one, 'complete');
     expect((await world.taskRow(dependent.id)).state).toBe('blocked');
     expect(await world.tryClaim(dependent.sessionId)).toBeNull();
-    await world.move(two, 'cancel');
+    await world.move(two, 'complete');
     expect((await world.taskRow(dependent.id)).state).toBe('ready');
     expect(world.announced).toContain(dependent.sessionId);
     expect((await world.claim(dependent.sessionId)).turn.number).toBe(1);
+  });
+
+  test.each(['fail', 'cancel'] as const)('by %s releases nothing that depends on it', async (event) => {
+    const [blocker, dependent] = [await world.task(), await world.task({ state: 'blocked' })];
+    await world.prompt(dependent.sessionId);
+    await world.rows('INSERT INTO task_dependency (task_id, blocked_by_id) VALUES ($1, $2)', [dependent.id, blocker.id]);
+    await world.move(blocker, event);
+    expect((await world.taskRow(dependent.id)).state).toBe('blocked');
+    expect(await world.tryClaim(dependent.sessionId)).toBeNull();
+    expect(world.announced).not.toContain(dependent.sessionId);
   });
 
   test('locks in one order: parents and children that end crosswise do not fail', async () => {

@@ -174,7 +174,7 @@ describe('a parent', () => {
 });
 
 describe('blockers', () => {
-  test('hold a task and its prompt until all of them have ended', async () => {
+  test('hold a task and its prompt until all of them have completed', async () => {
     const [one, two] = [await tasks.create(), await tasks.create()];
     const task = await tasks.create({ blocked_by: [one.id, two.id] });
     expect(task).toMatchObject({ state: 'blocked' });
@@ -187,14 +187,32 @@ describe('blockers', () => {
     expect(await world.tryClaim(task.primary_session_id ?? '')).not.toBeNull();
   });
 
-  test('that have ended block nothing; an archived one that has not would block for ever and is refused', async () => {
-    const [ended, archived] = [await tasks.create(), await tasks.create()];
-    accepted(await tasks.service.update(world.operator, ended.id, { state: 'failed' }));
+  test('that have completed block nothing; one that will not complete is refused', async () => {
+    const [completed, failed, archived] = [await tasks.create(), await tasks.create(), await tasks.create()];
+    accepted(await tasks.service.update(world.operator, completed.id, { state: 'completed' }));
+    accepted(await tasks.service.update(world.operator, failed.id, { state: 'failed' }));
     accepted(await tasks.service.archive(world.operator, archived.id));
-    expect(await tasks.create({ blocked_by: [ended.id] })).toMatchObject({ state: 'ready' });
-    expect(await tasks.service.create(world.operator, tasks.request({ blocked_by: [archived.id] }), null)).toMatchObject({
-      code: 'TASK_ARCHIVED',
-    });
+    expect(await tasks.create({ blocked_by: [completed.id] })).toMatchObject({ state: 'ready', blocked_reason: null });
+    for (const [blocker, code] of [
+      [failed, 'TASK_TERMINAL'],
+      [archived, 'TASK_ARCHIVED'],
+    ] as const) {
+      const refused = await tasks.service.create(world.operator, tasks.request({ blocked_by: [blocker.id] }), null);
+      expect(refused).toMatchObject({ code, details: { field: 'blocked_by', task_id: blocker.id } });
+    }
+  });
+
+  test('that fail, are cancelled or archived afterwards are named with their states in blocked_reason', async () => {
+    const [failed, archived, open] = [await tasks.create(), await tasks.create(), await tasks.create()];
+    const task = await tasks.create({ blocked_by: [failed.id, archived.id, open.id] });
+    expect(task.blocked_reason).toBeNull();
+    accepted(await tasks.service.update(world.operator, failed.id, { state: 'failed' }));
+    accepted(await tasks.service.archive(world.operator, archived.id));
+    const { state, blocked_reason } = accepted(await tasks.service.get(world.operator, task.id));
+    expect(state).toBe('blocked');
+    expect(blocked_reason).toContain(`${failed.id} (failed)`);
+    expect(blocked_reason).toContain(`${archived.id} (archived)`);
+    expect(blocked_reason).not.toContain(open.id);
   });
 
   test('that end while the task is created leave no task blocked for ever', async () => {

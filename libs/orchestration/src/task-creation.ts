@@ -9,7 +9,17 @@
  * C3  The profile is held as it is until the commit, so that an edit cannot take the contract away in between (F9, F11).
  */
 import type { CreatedTask } from '@echelon/contracts';
-import { type Creation, decideCreation, isRefusal, type Limits, rankOf, refuse, type Refusal, taskMachine } from '@echelon/domain';
+import {
+  type Creation,
+  decideCreation,
+  isBlocked,
+  isRefusal,
+  type Limits,
+  rankOf,
+  refuse,
+  type Refusal,
+  refuseBlocker,
+} from '@echelon/domain';
 import {
   countChildIn,
   countRecentlyCreated,
@@ -34,7 +44,7 @@ import type { Outcome } from './outcome.js';
 import { enqueue } from './session-queue.js';
 import { placeholderTitle, type TaskInput } from './task-input.js';
 import { findPlace, type Place } from './task-place.js';
-import { taskEventData, toTask } from './task-view.js';
+import { taskEventData, toBlocker, toTask } from './task-view.js';
 import type { Unit } from './unit-of-work.js';
 
 const RATE_SECONDS = 60;
@@ -109,8 +119,8 @@ async function checkGround(
     return refuse('INVALID_INPUT', { field: 'workspace_mode', rule: 'inherit_parent needs a parent' });
   const blockers = locked.filter((task) => input.blocked_by.includes(task.id) && task.workspace_id === place.workspaceId);
   if (blockers.length < input.blocked_by.length) return refuse('NOT_FOUND', { field: 'blocked_by' });
-  if (blockers.some((task) => task.archived_at !== null && !taskMachine.isTerminal(task.state)))
-    return refuse('TASK_ARCHIVED', { field: 'blocked_by' });
+  const halting = blockers.map((task) => refuseBlocker(toBlocker(task), 'blocked_by')).find((each) => each !== null);
+  if (halting) return halting;
   const profile = await chooseProfile(unit, place.workspaceId, input.profile_id, parent);
   return isRefusal(profile) ? profile : { place, parent, blockers, profile };
 }
@@ -137,7 +147,7 @@ async function decide(unit: Unit, { input, limits }: CreationRequest, ground: Gr
       children: parent.open_children,
     },
     createdInTreeLastMinute: rootId ? await countRecentlyCreated(unit, { workspaceId, rootId, seconds: RATE_SECONDS }) : 0,
-    unfinishedBlockers: blockers.filter(({ state }) => !taskMachine.isTerminal(state)).length,
+    blocked: isBlocked('ready', blockers.map(toBlocker)),
     limits: {
       maxDepth: limits.depth,
       maxChildren: limits.children_per_task,

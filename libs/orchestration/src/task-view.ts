@@ -1,5 +1,5 @@
 import type { Task, TaskSummary } from '@echelon/contracts';
-import { pendingActionOf } from '@echelon/domain';
+import { type Blocker, blockedReasonOf, pendingActionOf } from '@echelon/domain';
 import type { TaskRow, TaskView } from '@echelon/persistence';
 
 /** A task as it is shown; what waits for a person is derived from the rows at every reading (V1). */
@@ -19,7 +19,8 @@ export function toTask(row: TaskView): Task {
     workspace_mode: row.workspace_mode,
     primary_session_id: row.primary_session_id,
     open_children: row.open_children,
-    blocked_by: [...row.blocked_by],
+    blocked_by: row.blockers.map(({ id }) => id),
+    blocked_reason: blockedReasonOf(row.state, row.blockers),
     result: row.result,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -32,6 +33,11 @@ export function toTask(row: TaskView): Task {
 export function toTaskSummary(row: TaskView): TaskSummary {
   const { id, title, state, autopilot, pending_action, parent_id } = toTask(row);
   return { id, title, state, autopilot, pending_action, parent_id };
+}
+
+/** What a task is to those that depend on it. */
+export function toBlocker(row: TaskRow): Blocker {
+  return { id: row.id, state: row.state, archived: row.archived_at !== null };
 }
 
 /** What an event says of a task: what a list shows, without its texts (F1). */

@@ -56,6 +56,7 @@ export {
   type StoredCall,
 } from './sql/journal.js';
 export { findAdmission, loadAdmission } from './sql/load-admission.js';
+export { deleteDependency, insertDependencies, listBlockers, listReleasedBy, listUpstream } from './sql/dependency.js';
 export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
 export { deleteOutbox, listLeftOutbox, sendOutbox, type OutboxRow } from './sql/outbox.js';
 export { setRunnable } from './sql/set-runnable.js';
@@ -69,15 +70,7 @@ export { findProfile, listProfiles } from './profile.repository.js';
 export { listMessages, listQueue, listTurns, type MessageFilter, type QueueKey } from './session.repository.js';
 export { claimKey, findKeyedCall, releaseKey, storeKeyedResult, type CallKey } from './sql/keyed-result.js';
 export { insertAudit, type NewAudit } from './sql/insert-audit.js';
-export {
-  countChildIn,
-  findTaskByKey,
-  insertDependencies,
-  insertPrimarySession,
-  insertTask,
-  type CreationKey,
-  type NewTask,
-} from './sql/insert-task.js';
+export { countChildIn, findTaskByKey, insertPrimarySession, insertTask, type CreationKey, type NewTask } from './sql/insert-task.js';
 export { listSubtree, lockStructure, setParent } from './sql/move-below.js';
 export { insertSession, releasePrimary } from './sql/insert-session.js';
 export { readEventRange, readEvents, type EventRange } from './sql/read-events.js';
@@ -111,7 +104,7 @@ export { listTokens } from './token.repository.js';
 export { findWorkspace, listWorkspaces } from './workspace.repository.js';
 export { endLiveSession, fenceSession, restWaitingSession, setAutoRun } from './sql/end-session.js';
 export { listFamilyTaskIds, lockSessionSets, type SessionSets } from './sql/lock-family.js';
-export { countChildOut, listChildren, listLiveSessions, listUnblockedBy, updateTaskState, type TaskMove } from './sql/move-task.js';
+export { countChildOut, listChildren, listLiveSessions, updateTaskState, type TaskMove } from './sql/move-task.js';
 export {
   answerPendingQuestion,
   endPendingQuestion,

@@ -33,7 +33,13 @@ const CreateTaskInput = z.strictObject({
   workspace_mode: WorkspaceMode.optional().describe(
     'inherit_parent (default of a subtask): it works in the files of its parent. new_workspace: it gets an empty folder.',
   ),
-  blocked_by: z.array(exactId('Full task id.')).max(50).default([]).describe('Tasks that must end before this one starts.'),
+  blocked_by: z
+    .array(exactId('Full task id.'))
+    .max(50)
+    .default([])
+    .describe(
+      'Tasks that must complete before this one starts. One that fails or is cancelled does not release it: blocked_reason then names it.',
+    ),
   start_agent: z.boolean().default(true).describe('false: only record the task; its agent starts with the first message to it.'),
   workspace_id: exactId('Workspace of a task without a parent; needed where there are several.').optional(),
   idempotency_key: z

@@ -1,16 +1,16 @@
 /** Moving a task along its machine. A move that ends it needs the locks of `lockFamilies`; any other the task's own lock. */
-import { refuse, type TaskEvent, taskMachine, type TaskState } from '@echelon/domain';
-import { countChildOut, listLiveSessions, listUnblockedBy, type TaskRow, updateTaskState } from '@echelon/persistence';
+import { isBlocked, refuse, type TaskEvent, taskMachine, type TaskState } from '@echelon/domain';
+import { countChildOut, listBlockers, listLiveSessions, listReleasedBy, type TaskRow, updateTaskState } from '@echelon/persistence';
 import { Refused } from '../outcome.js';
 import { refreshWork } from '../session-queue.js';
-import { taskEventData } from '../task-view.js';
+import { taskEventData, toBlocker } from '../task-view.js';
 import type { Unit } from '../unit-of-work.js';
 import { alertChildrenCompleted } from './alert.js';
 import { endSessionsOf, type SessionEndState } from './end-session.js';
 
 /**
  * Moves the task; throws `Refused` (STATE_CONFLICT) for an event that its state does not take. A task that ends also ends its
- * sessions, makes its children's questions stale (S3, S4), counts itself out of its parent (K20) and unblocks its dependents.
+ * sessions, makes its children's questions stale (S3, S4), counts itself out of its parent (K20) and, once completed, releases what depends on it.
  */
 export async function moveTask(unit: Unit, task: TaskRow, event: TaskEvent, facts: { readonly result?: string } = {}): Promise<TaskRow> {
   const to = taskMachine.next(task.state, event);
@@ -31,7 +31,7 @@ function endStateOf(state: TaskState): SessionEndState | null {
 async function endTask(unit: Unit, task: TaskRow, sessions: SessionEndState): Promise<void> {
   await endSessionsOf(unit, task.id, sessions, 'task_ended');
   if (task.parent_id) await leaveParent(unit, task.parent_id);
-  for (const dependent of await listUnblockedBy(unit, task.id)) await unblock(unit, dependent);
+  for (const dependent of await listReleasedBy(unit, task.id)) await followDependencies(unit, dependent);
 }
 
 /** Counts a child out of the parent that it will not come back to; the last of a set tells the parent (K20). */
@@ -40,11 +40,16 @@ export async function leaveParent(unit: Unit, parentId: string): Promise<void> {
   if (parent?.open_children === 0) await alertChildrenCompleted(unit, parent);
 }
 
-async function unblock(unit: Unit, task: TaskRow): Promise<void> {
-  const moved = await updateTaskState(unit, task.id, { from: 'blocked', to: 'ready', ended: false });
-  if (!moved) return;
-  await tellMove(unit, moved);
-  for (const session of await listLiveSessions(unit, moved.id)) await refreshWork(unit, session.id);
+/**
+ * Brings a task's state and its sessions' work in line with its dependencies, whose locks and the task's own are held with those of
+ * its live sessions: a task that has not started is `blocked` or `ready`, one that has started keeps its state and is held between turns.
+ */
+export async function followDependencies(unit: Unit, task: TaskRow): Promise<TaskRow> {
+  const blocked = isBlocked(task.state, (await listBlockers(unit, task.id)).map(toBlocker));
+  const event = blocked ? 'block' : 'unblock';
+  const moved = taskMachine.next(task.state, event) ? await moveTask(unit, task, event) : task;
+  for (const session of await listLiveSessions(unit, task.id)) await refreshWork(unit, session.id);
+  return moved;
 }
 
 function tellMove(unit: Unit, task: TaskRow): Promise<void> {

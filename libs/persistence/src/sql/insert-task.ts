@@ -67,12 +67,6 @@ export async function findTaskByKey(tx: Tx, key: CreationKey): Promise<TaskRow |
   return row ?? null;
 }
 
-/** Names the tasks that block a new one; the caller holds their locks, so that none ends unseen. */
-export async function insertDependencies(tx: Tx, taskId: string, blockedBy: readonly string[]): Promise<void> {
-  if (blockedBy.length === 0) return;
-  await tx.query('INSERT INTO task_dependency (task_id, blocked_by_id) SELECT $1, unnest($2::uuid[])', [taskId, blockedBy]);
-}
-
 /** Counts a new open child of a locked parent; the first of a set opens the next set (K20). */
 export async function countChildIn(tx: Tx, parentId: string): Promise<void> {
   await tx.query(

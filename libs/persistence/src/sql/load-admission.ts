@@ -1,5 +1,13 @@
 /** The facts of the one admissibility function (K6, K10), read under the session's lock. */
-import { type AdmissionFacts, type EntryKind, isDriven, type RuntimeKind, type SessionState, type TaskState } from '@echelon/domain';
+import {
+  type AdmissionFacts,
+  type EntryKind,
+  isDriven,
+  RELEASING_STATES,
+  type RuntimeKind,
+  type SessionState,
+  type TaskState,
+} from '@echelon/domain';
 import type { Tx } from '../database.js';
 
 /** What decides a session's next work, and whether a live holder will see that work at its settlement. */
@@ -14,6 +22,7 @@ interface AdmissionRow {
   readonly held: boolean;
   readonly task_state: TaskState;
   readonly archived: boolean;
+  readonly dependency_open: boolean;
   readonly question_pending: boolean;
   readonly turn_id: string | null;
   readonly parked: boolean | null;
@@ -26,6 +35,7 @@ interface AdmissionRow {
 const LOAD = `
 SELECT s.state AS session_state, s.runtime, s.auto_run, coalesce(s.lease_owner IS NOT NULL AND s.lease_until > clock_timestamp(), false) AS held,
   t.state AS task_state, t.archived_at IS NOT NULL AS archived,
+  EXISTS (SELECT 1 FROM task_dependency d JOIN task b ON b.id = d.blocked_by_id WHERE d.task_id = t.id AND b.state <> ALL($2::text[])) AS dependency_open,
   EXISTS (SELECT 1 FROM message q WHERE q.session_id = s.id AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending') AS question_pending,
   turn.id AS turn_id, turn.parked_for IS NOT NULL AS parked,
   (SELECT count(*)::int FROM message w WHERE w.turn_id = turn.id AND w.type = 'user_question' AND w.metadata->>'status' = 'pending')
@@ -46,7 +56,7 @@ export async function loadAdmission(tx: Tx, sessionId: string): Promise<Admissio
 
 /** The same for a session that may be gone. */
 export async function findAdmission(tx: Tx, sessionId: string): Promise<Admission | null> {
-  const [row] = await tx.query<AdmissionRow>(LOAD, [sessionId]);
+  const [row] = await tx.query<AdmissionRow>(LOAD, [sessionId, RELEASING_STATES]);
   return row ? toFacts(row) : null;
 }
 
@@ -58,6 +68,7 @@ function toFacts(row: AdmissionRow): Admission {
     autoRun: row.auto_run,
     taskState: row.task_state,
     taskArchived: row.archived,
+    dependencyOpen: row.dependency_open,
     questionPending: row.question_pending,
     openTurn: row.turn_id
       ? {

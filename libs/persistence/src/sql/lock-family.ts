@@ -8,12 +8,12 @@
 import type { Tx } from '../database.js';
 import type { SessionRow } from '../rows.js';
 
-/** Ids of the tasks, of their parents, and of the tasks that are blocked by them. */
+/** Ids of the tasks, of their parents, and of the tasks that depend on them and have not ended. */
 export async function listFamilyTaskIds(tx: Tx, taskIds: readonly string[]): Promise<readonly string[]> {
   const rows = await tx.query<{ id: string }>(
     `SELECT id FROM task WHERE id = ANY($1::uuid[])
      UNION SELECT parent_id FROM task WHERE id = ANY($1::uuid[]) AND parent_id IS NOT NULL
-     UNION SELECT d.task_id FROM task_dependency d JOIN task t ON t.id = d.task_id WHERE d.blocked_by_id = ANY($1::uuid[]) AND t.state = 'blocked'`,
+     UNION SELECT d.task_id FROM task_dependency d JOIN task t ON t.id = d.task_id WHERE d.blocked_by_id = ANY($1::uuid[]) AND t.ended_at IS NULL`,
     [taskIds],
   );
   return rows.map(({ id }) => id);

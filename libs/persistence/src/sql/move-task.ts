@@ -30,18 +30,6 @@ export async function countChildOut(tx: Tx, parentId: string): Promise<TaskRow |
   return row ?? null;
 }
 
-/** Tasks that were blocked by this one and by nothing else that is still open. */
-export function listUnblockedBy(tx: Tx, taskId: string): Promise<readonly TaskRow[]> {
-  return tx.query<TaskRow>(
-    `SELECT t.* FROM task_dependency d JOIN task t ON t.id = d.task_id
-     WHERE d.blocked_by_id = $1 AND t.state = 'blocked' AND NOT EXISTS (
-       SELECT 1 FROM task_dependency o JOIN task b ON b.id = o.blocked_by_id
-       WHERE o.task_id = t.id AND b.state NOT IN ('completed', 'failed', 'cancelled'))
-     ORDER BY t.id`,
-    [taskId],
-  );
-}
-
 /** Direct children of the task, oldest first. */
 export function listChildren(tx: Tx, taskId: string, limit: number): Promise<readonly TaskRow[]> {
   return tx.query<TaskRow>('SELECT * FROM task WHERE parent_id = $1 ORDER BY created_at, id LIMIT $2', [taskId, limit]);

@@ -1,12 +1,13 @@
 /** Tasks as they are shown: the row, and what is derived from other rows at every reading (V1). */
-import type { TaskState } from '@echelon/domain';
+import type { Blocker, TaskState } from '@echelon/domain';
 import type { Tx } from '../database.js';
 import type { Keyset, PageOf } from '../keyset.js';
 import type { TaskRow } from '../rows.js';
 
 export interface TaskView extends TaskRow {
   readonly primary_session_id: string | null;
-  readonly blocked_by: readonly string[];
+  /** Tasks that it depends on, the oldest dependency first. */
+  readonly blockers: readonly Blocker[];
   /** Pending questions, to the parent or to the operator, and pending approvals. */
   readonly open_questions: number;
   readonly open_approvals: number;
@@ -15,7 +16,8 @@ export interface TaskView extends TaskRow {
 /** An approval belongs to an unfinished turn, so that only such turns are searched; a question need not have a turn. */
 const VIEW = `
 SELECT t.*, (SELECT s.id FROM session s WHERE s.task_id = t.id AND s.is_primary) AS primary_session_id,
-  coalesce((SELECT json_agg(d.blocked_by_id ORDER BY d.created_at, d.blocked_by_id) FROM task_dependency d WHERE d.task_id = t.id), '[]') AS blocked_by,
+  coalesce((SELECT json_agg(json_build_object('id', b.id, 'state', b.state, 'archived', b.archived_at IS NOT NULL) ORDER BY d.created_at, b.id)
+     FROM task_dependency d JOIN task b ON b.id = d.blocked_by_id WHERE d.task_id = t.id), '[]') AS blockers,
   (SELECT count(*)::int FROM session s JOIN message q ON q.session_id = s.id AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending'
      WHERE s.task_id = t.id)
    + (SELECT count(*)::int FROM session s JOIN message q ON q.session_id = s.id AND q.type = 'user_question' AND q.metadata->>'status' = 'pending'

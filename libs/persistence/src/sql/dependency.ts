@@ -1,0 +1,49 @@
+/** Statements about dependencies between tasks. Those of a workspace change under its structure lock (K20). */
+import { type DependencyEdge, RELEASING_STATES } from '@echelon/domain';
+import type { Tx } from '../database.js';
+import type { TaskRow } from '../rows.js';
+
+/** Every dependency that can be reached from a task along its blockers. */
+export function listUpstream(tx: Tx, id: string): Promise<readonly DependencyEdge[]> {
+  return tx.query<DependencyEdge>(
+    `WITH RECURSIVE upstream(id) AS (
+       SELECT $1::uuid UNION SELECT d.blocked_by_id FROM task_dependency d JOIN upstream u ON d.task_id = u.id)
+     SELECT d.task_id AS "taskId", d.blocked_by_id AS "blockedById" FROM task_dependency d JOIN upstream u ON d.task_id = u.id
+     ORDER BY d.created_at, d.blocked_by_id`,
+    [id],
+  );
+}
+
+/** The tasks that block a task, the oldest dependency first. */
+export function listBlockers(tx: Tx, taskId: string): Promise<readonly TaskRow[]> {
+  return tx.query<TaskRow>(
+    `SELECT b.* FROM task_dependency d JOIN task b ON b.id = d.blocked_by_id WHERE d.task_id = $1 ORDER BY d.created_at, b.id`,
+    [taskId],
+  );
+}
+
+/** Tasks that depend on this one, have not ended, and wait for no other. */
+export function listReleasedBy(tx: Tx, taskId: string): Promise<readonly TaskRow[]> {
+  return tx.query<TaskRow>(
+    `SELECT t.* FROM task_dependency d JOIN task t ON t.id = d.task_id
+     WHERE d.blocked_by_id = $1 AND t.ended_at IS NULL AND NOT EXISTS (
+       SELECT 1 FROM task_dependency o JOIN task b ON b.id = o.blocked_by_id WHERE o.task_id = t.id AND b.state <> ALL($2::text[]))
+     ORDER BY t.id`,
+    [taskId, RELEASING_STATES],
+  );
+}
+
+/** Stores dependencies of a task. The caller holds the blockers' locks, so that none ends unseen. */
+export async function insertDependencies(tx: Tx, taskId: string, blockedBy: readonly string[]): Promise<void> {
+  if (blockedBy.length === 0) return;
+  await tx.query('INSERT INTO task_dependency (task_id, blocked_by_id) SELECT $1, unnest($2::uuid[])', [taskId, blockedBy]);
+}
+
+/** Takes a dependency away; `false` where there was none. */
+export async function deleteDependency(tx: Tx, taskId: string, blockedById: string): Promise<boolean> {
+  const rows = await tx.query('DELETE FROM task_dependency WHERE task_id = $1 AND blocked_by_id = $2 RETURNING task_id', [
+    taskId,
+    blockedById,
+  ]);
+  return rows.length > 0;
+}
