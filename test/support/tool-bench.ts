@@ -2,7 +2,7 @@
 import { type ToolResult, validateArguments } from '@echelon/agent-loop';
 import { DEFAULT_LIMITS } from '@echelon/domain';
 import type { EventBus } from '@echelon/messaging';
-import { type Actor, AttachedService, ProfileService, SessionService, TaskService } from '@echelon/orchestration';
+import { type Actor, AttachedService, ProfileService, SessionService, TaskPlanService, TaskService } from '@echelon/orchestration';
 import { createToolCatalogue, type ToolCatalogue, type ToolSurface } from '@echelon/tools';
 import { expect } from '@jest/globals';
 import { type TestTask, World } from './world.js';
@@ -36,7 +36,10 @@ export class ToolBench {
     const tasks = new TaskService(database, transactions, DEFAULT_LIMITS);
     this.sessions = new SessionService(database, transactions);
     const attached = new AttachedService(database, transactions, SILENT_BUS);
-    this.#catalogue = createToolCatalogue({ services: { ...services, tasks, sessions: this.sessions, attached, profiles: this.profiles } });
+    const plans = new TaskPlanService(database, transactions, DEFAULT_LIMITS);
+    this.#catalogue = createToolCatalogue({
+      services: { ...services, tasks, plans, sessions: this.sessions, attached, profiles: this.profiles },
+    });
   }
 
   static async open(): Promise<ToolBench> {

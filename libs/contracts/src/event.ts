@@ -6,6 +6,7 @@ const EVENT_TYPES = [
   'task.created',
   'task.updated',
   'task.archived',
+  'task.plan_changed',
   'session.created',
   'session.updated',
   'turn.started',

@@ -21,10 +21,12 @@ export {
   ReparentTask,
   StoppedTask,
   Task,
+  TaskDependencies,
   TaskState,
   TaskSummary,
   UpdateTask,
   WorkspaceMode,
 } from './task.js';
+export { DeletedTaskPlan, FoundTaskPlan, TaskPlan, WriteTaskPlan, WrittenTaskPlan } from './task-plan.js';
 export { InvariantReport } from './system.js';
 export { AgentProfile, CreateProfile, CreateWorkspace, IssueToken, IssuedToken, Token, UpdateProfile, Workspace } from './workspace.js';

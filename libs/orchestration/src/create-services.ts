@@ -12,6 +12,7 @@ import { QueueService } from './queue.service.js';
 import type { Services } from './services.js';
 import { SessionService } from './session.service.js';
 import { SystemService } from './system.service.js';
+import { TaskPlanService } from './task-plan.service.js';
 import { TaskService } from './task.service.js';
 import { TokenService } from './token.service.js';
 import { TurnService } from './turn.service.js';
@@ -32,6 +33,7 @@ export function createServices({ database, transactions, bus, limits }: Services
     profiles: new ProfileService(database, transactions, limits),
     tokens: new TokenService(database, transactions),
     tasks: new TaskService(database, transactions, limits),
+    plans: new TaskPlanService(database, transactions, limits),
     sessions: new SessionService(database, transactions),
     attached: new AttachedService(database, transactions, bus),
     queue: new QueueService(transactions, limits),

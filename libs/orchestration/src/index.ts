@@ -7,6 +7,7 @@ export { ProfileService, type ListProfiles } from './profile.service.js';
 export { createServices, type ServicesOptions } from './create-services.js';
 export type { Services } from './services.js';
 export { SessionService, type ListMessages, type SessionContract } from './session.service.js';
+export { TaskPlanService } from './task-plan.service.js';
 export { TaskService, type ArchivedTask } from './task.service.js';
 export { type CommitListener, Transactions } from './unit-of-work.js';
 export type { AgentRuntime, TurnReport, TurnSignals } from './agent-runtime.js';

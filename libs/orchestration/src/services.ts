@@ -8,6 +8,7 @@ import type { QuestionService } from './question.service.js';
 import type { QueueService } from './queue.service.js';
 import type { SessionService } from './session.service.js';
 import type { SystemService } from './system.service.js';
+import type { TaskPlanService } from './task-plan.service.js';
 import type { TaskService } from './task.service.js';
 import type { TokenService } from './token.service.js';
 import type { TurnService } from './turn.service.js';
@@ -19,6 +20,7 @@ export interface Services {
   readonly profiles: ProfileService;
   readonly tokens: TokenService;
   readonly tasks: TaskService;
+  readonly plans: TaskPlanService;
   readonly sessions: SessionService;
   readonly attached: AttachedService;
   readonly queue: QueueService;

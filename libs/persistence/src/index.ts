@@ -98,6 +98,7 @@ export {
   type ValidToken,
 } from './sql/write-token.js';
 export { listLeftCascades, setArchived, setStopping, updateOpeningPrompt, updateTaskTexts } from './sql/write-task.js';
+export { deletePlan, findPlan, findPlanWrite, insertPlanWrite, type PlanRow, type StoredPlan, writePlan } from './sql/task-plan.js';
 export { insertWorkspace } from './sql/write-workspace.js';
 export { listFirstWorkspaces, workspaceExists } from './sql/find-workspace.js';
 export { listTokens } from './token.repository.js';
