@@ -6,7 +6,6 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type ApiClient, createApiClient } from '@echelon/api-client';
 import type { ParentQuestion, Task } from '@echelon/contracts';
-import { createPool, Database } from '@echelon/persistence';
 import { createTestDatabase, findFreePort, type Program, startProgram, waitFor } from '@echelon/testkit';
 import { listenAnywhere } from '../support/free-port.js';
 
@@ -160,11 +159,9 @@ describe('a start that cannot succeed ends with code 4 and one sentence', () => 
 
   test('when a newer version has migrated the database', async () => {
     const storage = await createTestDatabase();
-    const database = new Database(createPool(storage.url, { max: 1 }));
-    await database.query(
+    await storage.asOwner(
       `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ('1', '', '99990101000000_later', now(), 1)`,
     );
-    await database.close();
     await expectOneSentence({ DATABASE_URL: storage.url }, /migrated by a newer version of Echelon \(99990101000000_later\)/);
     await storage.drop();
   });
