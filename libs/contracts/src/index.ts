@@ -21,7 +21,6 @@ export {
   ReparentTask,
   StoppedTask,
   Task,
-  TaskDependencies,
   TaskState,
   TaskSummary,
   UpdateTask,

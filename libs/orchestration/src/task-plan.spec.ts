@@ -172,7 +172,7 @@ describe('what a write changes', () => {
   test('a text is at most as long as the limit, in bytes, and a refusal tells its size', async () => {
     const { task } = await family();
     const max = DEFAULT_LIMITS.plan_bytes;
-    expect(await plans.create(world.operator, task.id, { content: `${'é'.repeat(max / 2)  }x` }, null)).toMatchObject({
+    expect(await plans.create(world.operator, task.id, { content: `${'é'.repeat(max / 2)}x` }, null)).toMatchObject({
       code: 'LIMIT_EXCEEDED',
       details: { field: 'content', max, actual: max + 1 },
     });
