@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Task } from '@echelon/contracts';
 import type { Command } from 'commander';
 import { connect, type ConnectionOptions } from './connection.js';
+import { addTaskDependencies } from './task-dependency.js';
 import { addTaskLife } from './task-life.js';
 import { print, table, type Terminal } from './terminal.js';
 import { watchTask } from './watch.js';
@@ -29,6 +30,7 @@ export function addTaskCommand(program: Command, terminal: Terminal): void {
   addReading(task, terminal);
   addSteering(task, terminal);
   addTaskLife(task, terminal);
+  addTaskDependencies(task, terminal);
 }
 
 function addCreate(task: Command, terminal: Terminal): void {

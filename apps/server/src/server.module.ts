@@ -6,6 +6,7 @@ import { QuestionController } from './api/question.controller.js';
 import { SERVICES } from './api/services-token.js';
 import { SessionController } from './api/session.controller.js';
 import { SystemController } from './api/system.controller.js';
+import { TaskDependencyController } from './api/task-dependency.controller.js';
 import { TaskPlanController } from './api/task-plan.controller.js';
 import { TaskController } from './api/task.controller.js';
 import { TokenController } from './api/token.controller.js';
@@ -24,6 +25,7 @@ const CONTROLLERS: Type[] = [
   ProfileController,
   TokenController,
   TaskController,
+  TaskDependencyController,
   TaskPlanController,
   SessionController,
   TurnController,

@@ -25,6 +25,7 @@ import type {
   SpawnSession,
   StoppedTask,
   Task,
+  TaskDependencies,
   Token,
   Turn,
   UpdateProfile,
@@ -91,6 +92,8 @@ export interface ApiClient {
     stop(id: string, input?: { readonly cascade?: boolean }, options?: CallOptions): Promise<StoppedTask>;
     archive(id: string, options?: CallOptions): Promise<Task & { readonly already_archived: boolean }>;
     reparent(id: string, parentId: string | null, options?: CallOptions): Promise<Task>;
+    addDependency(id: string, dependsOnId: string, options?: CallOptions): Promise<TaskDependencies>;
+    removeDependency(id: string, dependsOnId: string, options?: CallOptions): Promise<TaskDependencies>;
     unarchive(id: string, options?: CallOptions): Promise<Task>;
     listSessions(id: string, options?: CallOptions): Promise<Page<Session>>;
     spawnSession(id: string, input: Input<SpawnSession, 'kind' | 'make_primary'>, options?: CreateOptions): Promise<SpawnedSession>;
@@ -178,6 +181,8 @@ function work({
       stop: (id, input, call) => send('POST', at`/tasks/${id}/stop`, input ?? {}, call),
       archive: (id, call) => send('POST', at`/tasks/${id}/archive`, undefined, call),
       reparent: (id, parentId, call) => send('PUT', at`/tasks/${id}/parent`, { parent_id: parentId }, call),
+      addDependency: (id, dependsOnId, call) => send('PUT', at`/tasks/${id}/dependencies/${dependsOnId}`, undefined, call),
+      removeDependency: (id, dependsOnId, call) => send('DELETE', at`/tasks/${id}/dependencies/${dependsOnId}`, undefined, call),
       unarchive: (id, call) => send('POST', at`/tasks/${id}/unarchive`, undefined, call),
       spawnSession: (id, input, call) => create(at`/tasks/${id}/sessions`, input, call),
       listSessions: (id, call) => get(at`/tasks/${id}/sessions`, {}, call),

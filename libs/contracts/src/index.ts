@@ -21,6 +21,7 @@ export {
   ReparentTask,
   StoppedTask,
   Task,
+  TaskDependencies,
   TaskState,
   TaskSummary,
   UpdateTask,

@@ -70,6 +70,17 @@ export type UpdateTask = z.infer<typeof UpdateTask>;
 export const ReparentTask = z.strictObject({ parent_id: Id.nullable() }).meta({ id: 'ReparentTask' });
 export type ReparentTask = z.infer<typeof ReparentTask>;
 
+/** What a task waits for, and whether it waits. */
+export const TaskDependencies = z
+  .object({
+    task_id: Id,
+    blocked: z.boolean().meta({ description: 'A task that it depends on has not completed: no turn of it starts.' }),
+    blocked_reason: Task.shape.blocked_reason,
+    depends_on: z.array(Id),
+  })
+  .meta({ id: 'TaskDependencies' });
+export type TaskDependencies = z.infer<typeof TaskDependencies>;
+
 export const ListTasks = PageQuery.extend({
   workspace_id: Id.optional(),
   parent_id: Id.optional(),

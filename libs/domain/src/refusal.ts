@@ -48,7 +48,7 @@ export type RefusalCode =
 export interface Refusal {
   readonly refused: true;
   readonly code: RefusalCode;
-  readonly details: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+  readonly details: Readonly<Record<string, string | number | boolean | null | string[]>>;
 }
 
 /** Refuses with a code and the facts that explain it. */

@@ -7,6 +7,6 @@ export { closeTurn } from './ending/close-turn.js';
 export { endQuestion, expireQuestion, withdrawQuestionEntries } from './ending/end-question.js';
 export { endSession, endSessionsOf, type SessionEndCause, type SessionEndState } from './ending/end-session.js';
 export { type Family, lockFamilies, lockForRest, lockForSettlement, lockQuestion } from './ending/lock.js';
-export { leaveParent, moveTask } from './ending/move-task.js';
+export { followDependencies, leaveParent, moveTask } from './ending/move-task.js';
 export { reachOf } from './ending/receivers.js';
 export { tearDownTurn } from './ending/tear-down.js';

@@ -8,6 +8,7 @@ import type {
   SpawnSession,
   StoppedTask,
   Task,
+  TaskDependencies,
   UpdateTask,
 } from '@echelon/contracts';
 import { canonicalText, isRefusal, type Limits, refuse, type Refusal } from '@echelon/domain';
@@ -29,6 +30,7 @@ import { spawnSession } from './session-spawn.js';
 import { archiveTask, unarchiveTask } from './task-archive.js';
 import { changeTask, toTaskChanges } from './task-change.js';
 import { createTask } from './task-creation.js';
+import { addDependency, removeDependency } from './task-dependency.js';
 import { type TaskInput, toTaskInput } from './task-input.js';
 import { stopTask } from './task-stop.js';
 import { reparentTask } from './task-parent.js';
@@ -129,6 +131,18 @@ export class TaskService {
       const change = await reparentTask(unit, { actor, id: visible.id, parentId, limits: this.limits });
       return isRefusal(change) ? change : show(unit, visible.id);
     });
+  }
+
+  /** Makes a task wait until another has completed, for its own sessions, its direct parent and operators; a cycle is refused with its path. */
+  async addDependency(actor: Actor, taskId: string, blockerId: string): Promise<Outcome<TaskDependencies>> {
+    if (!isId(taskId) || !isId(blockerId)) return refuse('NOT_FOUND');
+    return this.transactions.run((unit) => addDependency(unit, { actor, taskId, blockerId }));
+  }
+
+  /** Makes a task wait for another no longer, for the same callers. */
+  async removeDependency(actor: Actor, taskId: string, blockerId: string): Promise<Outcome<TaskDependencies>> {
+    if (!isId(taskId) || !isId(blockerId)) return refuse('NOT_FOUND');
+    return this.transactions.run((unit) => removeDependency(unit, { actor, taskId, blockerId }));
   }
 
   /** Archives a task and ends its sessions; a second time changes nothing. */

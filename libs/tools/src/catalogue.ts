@@ -27,6 +27,7 @@ import { messageTaskTool } from './message-task.tool.js';
 import { OFFERED_TOOLS } from './offered-tools.js';
 import { reparentTaskTool } from './reparent-task.tool.js';
 import { spawnSessionTool } from './spawn-session.tool.js';
+import { addTaskDependencyTool, removeTaskDependencyTool } from './task-dependency.tools.js';
 import { createTaskPlanTool, deleteTaskPlanTool, getTaskPlanTool, updateTaskPlanTool } from './task-plan.tools.js';
 import { stepCompleteTool } from './step-complete.tool.js';
 import { stopTaskTool } from './stop-task.tool.js';
@@ -88,6 +89,8 @@ function serviceTools(services: ToolServices): readonly CatalogueTool[] {
     spawnSessionTool(services),
     archiveTaskTool(services),
     reparentTaskTool(services),
+    addTaskDependencyTool(services),
+    removeTaskDependencyTool(services),
     createTaskPlanTool(services),
     getTaskPlanTool(services),
     updateTaskPlanTool(services),
