@@ -48,6 +48,16 @@ describe('echelon task', () => {
     expect(out).toContain('Hello');
   });
 
+  test('prints the plan of a task, and of its plan the title and revision with the task', async () => {
+    const { id } = await json<CreatedTask>(['task', 'create', 'Plan it.']);
+    expect((await run(['task', 'plan', id])).out).toBe('No plan.\n');
+    expect(await json(['task', 'show', id])).toMatchObject({ plan: null });
+    await server.client.tasks.putPlan(id, { content: '1. Look.', title: 'Steps' });
+    expect((await run(['task', 'plan', id])).out).toBe('1. Look.\n');
+    expect(await json(['task', 'show', id])).toMatchObject({ id, plan: { title: 'Steps', revision: 1 } });
+    expect((await run(['task', 'show', id])).out).toMatch(/^plan +Steps \(revision 1\)$/m);
+  });
+
   test('creates an autopilot subtask [F4]', async () => {
     const parent = await json<CreatedTask>(['task', 'create', 'Lead.']);
     const child = await json<CreatedTask>(['task', 'create', 'Follow.', '--parent', parent.id, '--autopilot']);

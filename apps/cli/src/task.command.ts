@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { connect, type ConnectionOptions } from './connection.js';
 import { addTaskDependencies } from './task-dependency.js';
 import { addTaskLife } from './task-life.js';
+import { addTaskPlan, summarizePlan } from './task-plan.js';
 import { print, table, type Terminal } from './terminal.js';
 import { watchTask } from './watch.js';
 
@@ -30,6 +31,7 @@ export function addTaskCommand(program: Command, terminal: Terminal): void {
   addReading(task, terminal);
   addSteering(task, terminal);
   addTaskLife(task, terminal);
+  addTaskPlan(task, terminal);
   addTaskDependencies(task, terminal);
 }
 
@@ -96,8 +98,10 @@ function addReading(task: Command, terminal: Terminal): void {
     .argument('<task>', 'task id')
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
-      const found = await connect(options).tasks.get(id);
-      print(terminal, options.json, found, () => table(Object.entries(found).map(([name, value]) => [name, describe(value)])));
+      const api = connect(options);
+      const found = { ...(await api.tasks.get(id)), plan: await summarizePlan(api, id) };
+      const plan = found.plan && `${found.plan.title} (revision ${found.plan.revision})`;
+      print(terminal, options.json, found, () => table(Object.entries({ ...found, plan }).map(([name, value]) => [name, describe(value)])));
     });
   task
     .command('watch')

@@ -9,17 +9,14 @@ export class Calls {
   readonly get = <T>(path: string, query: object = {}, { signal }: CallOptions = {}): Promise<T> =>
     this.transport.call({ method: 'GET', path, query, signal });
 
-  readonly send = <T>(method: Write, path: string, body?: object, { signal }: CallOptions = {}): Promise<T> =>
-    this.transport.call({ method, path, ...(body ? { body } : {}), signal });
+  readonly send = <T>(method: Write, path: string, body?: object, { signal, idempotencyKey }: CreateOptions = {}): Promise<T> =>
+    this.transport.call({ method, path, ...(body ? { body } : {}), signal, ...keyed(idempotencyKey) });
 
-  readonly create = <T>(path: string, body: object, { signal, idempotencyKey }: CreateOptions = {}): Promise<T> =>
-    this.transport.call({
-      method: 'POST',
-      path,
-      body,
-      signal,
-      ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
-    });
+  readonly create = <T>(path: string, body: object, options?: CreateOptions): Promise<T> => this.send('POST', path, body, options);
+}
+
+function keyed(idempotencyKey: string | undefined) {
+  return idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } };
 }
 
 /** A path whose ids are encoded, so that none can name another route. */

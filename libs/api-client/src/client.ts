@@ -5,7 +5,9 @@ import type {
   CreateProfile,
   CreateTask,
   CreateWorkspace,
+  DeletedTaskPlan,
   EditQueueEntry,
+  FoundTaskPlan,
   InvariantReport,
   IssuedToken,
   IssueToken,
@@ -32,6 +34,8 @@ import type {
   UpdateTask,
   UserQuestion,
   Workspace,
+  WriteTaskPlan,
+  WrittenTaskPlan,
 } from '@echelon/contracts';
 import { followEvents, type FollowedEvent, type FollowOptions } from './events.js';
 import { at, Calls } from './calls.js';
@@ -95,6 +99,9 @@ export interface ApiClient {
     addDependency(id: string, dependsOnId: string, options?: CallOptions): Promise<TaskDependencies>;
     removeDependency(id: string, dependsOnId: string, options?: CallOptions): Promise<TaskDependencies>;
     unarchive(id: string, options?: CallOptions): Promise<Task>;
+    getPlan(id: string, options?: CallOptions): Promise<FoundTaskPlan>;
+    putPlan(id: string, input: WriteTaskPlan, options?: CreateOptions): Promise<WrittenTaskPlan>;
+    deletePlan(id: string, options?: CreateOptions): Promise<DeletedTaskPlan>;
     listSessions(id: string, options?: CallOptions): Promise<Page<Session>>;
     spawnSession(id: string, input: Input<SpawnSession, 'kind' | 'make_primary'>, options?: CreateOptions): Promise<SpawnedSession>;
     listMessages(id: string, query?: MessagesInput, options?: CallOptions): Promise<Page<Message>>;
@@ -184,6 +191,9 @@ function work({
       addDependency: (id, dependsOnId, call) => send('PUT', at`/tasks/${id}/dependencies/${dependsOnId}`, undefined, call),
       removeDependency: (id, dependsOnId, call) => send('DELETE', at`/tasks/${id}/dependencies/${dependsOnId}`, undefined, call),
       unarchive: (id, call) => send('POST', at`/tasks/${id}/unarchive`, undefined, call),
+      getPlan: (id, call) => get(at`/tasks/${id}/plan`, {}, call),
+      putPlan: (id, input, call) => send('PUT', at`/tasks/${id}/plan`, input, call),
+      deletePlan: (id, call) => send('DELETE', at`/tasks/${id}/plan`, undefined, call),
       spawnSession: (id, input, call) => create(at`/tasks/${id}/sessions`, input, call),
       listSessions: (id, call) => get(at`/tasks/${id}/sessions`, {}, call),
       listMessages: (id, query, call) => get(at`/tasks/${id}/messages`, query, call),

@@ -77,6 +77,28 @@ describe('workspaces, profiles and tokens', () => {
   });
 });
 
+describe('the plan of a task', () => {
+  test('is put, read and deleted; a key repeats, and a revision that has passed is a conflict', async () => {
+    const { id } = await client().tasks.create({ ...(await place()), prompt: 'Build it.', start_agent: false });
+    expect(await client().tasks.getPlan(id)).toEqual({ task_id: id, plan: null });
+    const options = { idempotencyKey: randomUUID() };
+    expect(await client().tasks.putPlan(id, { content: '# A', title: 'Steps' }, options)).toMatchObject({
+      revision: 1,
+      deduplicated: false,
+    });
+    await client().tasks.putPlan(id, { content: '# B', expected_revision: 1 });
+    expect(await client().tasks.putPlan(id, { content: '# A', title: 'Steps' }, options)).toMatchObject({
+      revision: 1,
+      deduplicated: true,
+    });
+    expect((await refusal(client().tasks.putPlan(id, { content: '# C', expected_revision: 1 }))).code).toBe('CONFLICT');
+    expect((await refusal(client().tasks.putPlan(id, { content: ' ' }))).code).toBe('INVALID_INPUT');
+    expect((await client().tasks.getPlan(id)).plan).toMatchObject({ title: 'Steps', content: '# B', revision: 2 });
+    expect(await client().tasks.deletePlan(id)).toEqual({ task_id: id, deleted: true });
+    expect((await client().tasks.getPlan(id)).plan).toBeNull();
+  });
+});
+
 describe('idempotency keys', () => {
   test('the same key and body return the first object, on every route that creates [K16]', async () => {
     const options = { idempotencyKey: randomUUID() };
