@@ -1,6 +1,5 @@
 export { APPLICATION_ROLE } from './application-role.js';
 export { ChangedMeanwhile, Database, violatedConstraint, type OpenTx, type Tx } from './database.js';
-export { ensureDatabase } from './ensure-database.js';
 export { newId } from './id.js';
 export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type HeldLease } from './presence.js';
 export { migrate, MigrationError, type MigrationErrorCode } from './migrate.js';
