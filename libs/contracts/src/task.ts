@@ -22,12 +22,9 @@ export const Task = z
     primary_session_id: Id.nullable(),
     open_children: z.int(),
     blocked_by: z.array(Id),
-    blocked_reason: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Names each blocker that failed, was cancelled or is archived: it releases nothing until the dependency is removed.',
-      }),
+    blocked_reason: z.string().nullable().meta({
+      description: 'Names each blocker that failed, was cancelled or is archived: it releases nothing until the dependency is removed.',
+    }),
     result: z.string().nullable(),
     created_at: Instant,
     updated_at: Instant,
