@@ -40,7 +40,7 @@ export async function recordStatements(operation: () => Promise<unknown>): Promi
 }
 
 /** Runs an operation up to the point, where it stands still for ever; rejects where it does not come there. */
-async function runTo(point: CrashPoint, operation: () => Promise<unknown>): Promise<void> {
+export async function runTo(point: CrashPoint, operation: () => Promise<unknown>): Promise<void> {
   const watch = new Watch(point);
   const over = watches.run(watch, operation).then(() => {
     throw new Error(`over before it came to ${point.when} ${point.statement}: ${watch.given.join(', ')}`);
