@@ -38,7 +38,7 @@ function foreign({ status, url }: Response): Problem {
 function describe({ code, title, detail, errors, details }: Problem): string {
   const facts = [
     ...(errors ?? []).map(({ path, rule }) => `${path}: ${rule}`),
-    ...Object.entries(details ?? {}).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(details ?? {}).map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(' → ') : value}`),
   ];
   return [`${code}: ${title}`, ...(detail === undefined ? [] : [detail]), ...(facts.length > 0 ? [`(${facts.join('; ')})`] : [])].join(' ');
 }
