@@ -1,5 +1,6 @@
 /** `echelon task …`: what an operator does with tasks. */
 import { randomUUID } from 'node:crypto';
+import type { ApiClient } from '@echelon/api-client';
 import type { Task } from '@echelon/contracts';
 import type { Command } from 'commander';
 import { connect, type ConnectionOptions } from './connection.js';
@@ -43,7 +44,7 @@ function addCreate(task: Command, terminal: Terminal): void {
     .option('--title <title>', 'a title; the prompt’s first words where left out')
     .option('--parent <task>', 'make it a subtask of this task')
     .option('--profile <id>', 'agent profile; the parent’s or the workspace’s first where left out')
-    .option('--workspace <id>', 'workspace; the only one where left out')
+    .option('--workspace <id>', 'workspace; the only one, or the one named default, where left out')
     .option('--autopilot', 'decide alone, and ask the parent task instead of a person; cannot be changed later')
     .option('--blocked-by <task...>', 'wait until these tasks have completed')
     .option('--no-start', 'create it without starting its agent')
@@ -53,9 +54,17 @@ function addCreate(task: Command, terminal: Terminal): void {
       const options: CreateOptions = command.optsWithGlobals();
       const api = connect(options);
       const created = await api.tasks.create(toCreate(prompt, options), { idempotencyKey: options.key ?? randomUUID() });
+      await noteScriptedModel(api, created, terminal);
       if (options.watch) return watchTask(api, created.id, { terminal, json: options.json === true });
       print(terminal, options.json, created, () => [`${created.id}  ${created.title}${created.deduplicated ? '  (existed)' : ''}`]);
     });
+}
+
+/** The scripted model plays the demo and nothing else: whoever runs into it is told. */
+async function noteScriptedModel(api: ApiClient, { profile_id }: Task, terminal: Terminal): Promise<void> {
+  const profile = await api.profiles.get(profile_id);
+  if (profile.provider !== 'scripted') return;
+  terminal.err.write('This task runs on the scripted model, which plays only the demo: set a provider’s key (README, Models).\n');
 }
 
 function toCreate(prompt: string, options: CreateOptions) {

@@ -84,7 +84,7 @@ describe('authentication', () => {
       const answer = await ask(`/sign-in?token=${token}`, {}, null);
       expect(answer.status).toBe(401);
       expect(answer.headers.get('set-cookie')).toBeNull();
-      expect(answer.body['text']).toMatch('echelon token');
+      expect(answer.body['text']).toMatch('echelon -- token issue');
     }
   });
 

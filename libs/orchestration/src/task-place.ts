@@ -1,6 +1,6 @@
 /** Where a task is created: which workspace, below whom, and whether the caller may. */
 import { refuse, type Refusal } from '@echelon/domain';
-import { findTask, listFirstWorkspaces, listLineage, workspaceExists, type TaskRow, type Tx } from '@echelon/persistence';
+import { findTask, findDefaultWorkspace, listLineage, workspaceExists, type TaskRow, type Tx } from '@echelon/persistence';
 import type { Actor } from './actor.js';
 import { seesWorkspace } from './scope.js';
 
@@ -39,9 +39,11 @@ function refuseOutsideOwnTask(): Refusal {
   return refuse('FORBIDDEN', { field: 'parent_id', rule: 'your own task or a task below it' });
 }
 
-/** The workspace that was named, or the only one there is. */
+/** The workspace that was named, or the default. */
 async function chooseWorkspace(tx: Tx, named: string | null): Promise<string | Refusal> {
   if (named !== null) return (await workspaceExists(tx, named)) ? named : refuse('NOT_FOUND', { field: 'workspace_id' });
-  const [only, another] = await listFirstWorkspaces(tx, 2);
-  return only && !another ? only.id : refuse('INVALID_INPUT', { field: 'workspace_id', rule: 'required where there is not exactly one' });
+  const found = await findDefaultWorkspace(tx);
+  return (
+    found?.id ?? refuse('INVALID_INPUT', { field: 'workspace_id', rule: 'required where there are several and none is named default' })
+  );
 }

@@ -99,7 +99,7 @@ export {
 export { listLeftCascades, setArchived, setStopping, updateOpeningPrompt, updateTaskTexts } from './sql/write-task.js';
 export { deletePlan, findPlan, findPlanWrite, insertPlanWrite, type PlanRow, type StoredPlan, writePlan } from './sql/task-plan.js';
 export { insertWorkspace } from './sql/write-workspace.js';
-export { listFirstWorkspaces, workspaceExists } from './sql/find-workspace.js';
+export { findDefaultWorkspace, workspaceExists } from './sql/find-workspace.js';
 export { listTokens } from './token.repository.js';
 export { findWorkspace, listWorkspaces } from './workspace.repository.js';
 export { endLiveSession, fenceSession, restWaitingSession, setAutoRun } from './sql/end-session.js';

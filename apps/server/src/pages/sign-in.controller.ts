@@ -25,7 +25,8 @@ export class SignInController {
       response.cookie(SIGN_IN_COOKIE, token, cookieOptions(request)).redirect(303, '/');
       return;
     }
-    const advice = '<p>Ask <code>echelon token</code> for a new link, then open it here.</p>';
+    const advice =
+      '<p>Run <code>npm run echelon -- token issue</code> and open <code>/sign-in?token=…</code> with the secret that it prints.</p>';
     response.status(401).type('html').send(renderPage('This sign-in link is not valid', advice));
   }
 
