@@ -107,6 +107,19 @@ describe('a restored database', () => {
   });
 });
 
+test('cursors of the old time are reset where retention has left no event, too', async () => {
+  const old = String(BigInt(await events.head()) + 5n);
+  await world.rows('DELETE FROM event');
+  expect(await run()).not.toBeNull();
+  await world.prompt((await world.task()).sessionId);
+  await world.run((unit) =>
+    unit.tell({ workspaceId: world.workspaceId, type: 'task.updated', taskId: null, sessionId: null, data: { number: 1 } }),
+  );
+  await sequencer.stampAll();
+  expect(BigInt(await events.head())).toBeGreaterThan(BigInt(old));
+  expect(await events.read(world.operator, { after: old, limit: 10 })).toMatchObject({ reset: true });
+});
+
 test('nothing is done while a process works on the database', async () => {
   const presence = await takePresence(world.url, { renewed: () => undefined, lost: () => undefined });
   expect(await run()).toBeNull();

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { type EmbeddedPostgres, makeFolder, startEmbeddedPostgres, StartupError } from '@echelon/embedded-postgres';
 import { ensureDatabase } from '@echelon/persistence/ensure-database';
-import { migrate } from '@echelon/persistence/migrate';
+import { migrate, MigrationError } from '@echelon/persistence/migrate';
 import type { Config } from './config.js';
 
 export interface Storage {
@@ -16,6 +16,8 @@ export interface Storage {
 
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../prisma/migrations');
 const DATABASE = 'echelon';
+/** An address's own options would replace those that make a connection work as the application's role. */
+const OPTIONS_GIVEN = 'DATABASE_URL may not carry "options": Echelon sets its own for each connection.';
 
 /** Opens the storage. Throws `StartupError` or `MigrationError`, each one sentence for the person at the terminal. */
 export async function openStorage(config: Pick<Config, 'databaseUrl' | 'migrationDatabaseUrl' | 'dataDir'>): Promise<Storage> {
@@ -31,6 +33,7 @@ export async function openStorage(config: Pick<Config, 'databaseUrl' | 'migratio
 
 async function openExternal(url: string, migrationUrl: string | null): Promise<Storage> {
   const ownerUrl = migrationUrl ?? url;
+  if (new URL(url).searchParams.has('options')) throw new MigrationError('role_missing', OPTIONS_GIVEN);
   await migrate(ownerUrl, MIGRATIONS, decodeURIComponent(new URL(url).username) || undefined);
   return { url, ownerUrl, gone: new Promise(() => undefined), close: () => Promise.resolve() };
 }

@@ -41,14 +41,14 @@ export async function revokeAllTokens(tx: Tx): Promise<number> {
 }
 
 /**
- * Makes every cursor of the old time unreadable: positions go on after a gap, and the newest event moves to its other side, where it
- * is the oldest that can be read from.
+ * Makes every cursor of the old time unreadable: positions go on after a gap, and the newest event, where there is one, moves to its
+ * other side, where it is the oldest that can be read from.
  */
 export function invalidateCursors(tx: OpenTx): void {
+  tx.send(`SELECT setval('event_position', (SELECT last_value FROM event_position) + ${POSITION_GAP})`);
+  tx.send(`UPDATE event SET position = (SELECT last_value FROM event_position) WHERE position = (SELECT max(position) FROM event)`);
   tx.send(
-    `WITH base AS (SELECT setval('event_position', (SELECT last_value FROM event_position) + ${POSITION_GAP}) AS position),
-       newest AS (UPDATE event e SET position = base.position FROM base WHERE e.position = (SELECT max(position) FROM event) RETURNING e.position)
-     INSERT INTO setting (key, value) SELECT 'events.oldest_position', to_jsonb(position::text) FROM newest
+    `INSERT INTO setting (key, value) SELECT 'events.oldest_position', to_jsonb(last_value::text) FROM event_position
      ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value`,
   );
 }
