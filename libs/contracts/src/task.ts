@@ -1,3 +1,4 @@
+import { MAX_BLOCKERS } from '@echelon/domain';
 import { z } from 'zod';
 import { Id, Instant, PageQuery } from './common.js';
 
@@ -44,7 +45,7 @@ export const CreateTask = z
     autopilot: z.boolean().default(false),
     profile_id: Id.optional(),
     workspace_mode: WorkspaceMode.optional(),
-    blocked_by: z.array(Id).max(50).default([]),
+    blocked_by: z.array(Id).max(MAX_BLOCKERS).default([]),
     start_agent: z.boolean().default(true),
   })
   .meta({ id: 'CreateTask' });

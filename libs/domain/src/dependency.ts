@@ -23,7 +23,7 @@ const EFFECTS: Readonly<Record<TaskState, Effect>> = {
 };
 
 /** Most blockers of one task. */
-const MAX_BLOCKERS = 50;
+export const MAX_BLOCKERS = 50;
 
 /** States of a blocker that release its dependents; statements take them from here. */
 export const RELEASING_STATES: readonly string[] = Object.entries(EFFECTS).flatMap(([state, effect]) =>

@@ -6,7 +6,7 @@ import { openStorage } from './storage.js';
 
 /**
  * Prepares the configured database, into which a dump was restored, for its first start, and keeps the operator's fresh token on this
- * machine. `null`, and nothing is done, while a process of ours works on it. Throws as `openStorage` does.
+ * machine. `null`, and nothing but pending migrations is done, while a worker of ours works on it. Throws as `openStorage` does.
  */
 export async function restoreDeployment(config: Config): Promise<Restored | null> {
   const storage = await openStorage(config);

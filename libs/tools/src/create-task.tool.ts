@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '@echelon/agent-loop';
 import type { CreatedTask, CreateTask } from '@echelon/contracts';
 import { WorkspaceMode } from '@echelon/contracts';
-import { isRefusal, refuse, type Refusal } from '@echelon/domain';
+import { isRefusal, MAX_BLOCKERS, refuse, type Refusal } from '@echelon/domain';
 import type { Actor } from '@echelon/orchestration';
 import { z } from 'zod';
 import { keyOfCall, keyOfCallId } from './call-key.js';
@@ -35,7 +35,7 @@ const CreateTaskInput = z.strictObject({
   ),
   blocked_by: z
     .array(exactId('Full task id.'))
-    .max(50)
+    .max(MAX_BLOCKERS)
     .default([])
     .describe(
       'Tasks that must complete before this one starts. One that fails or is cancelled does not release it: blocked_reason then names it.',

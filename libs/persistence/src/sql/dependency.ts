@@ -1,4 +1,4 @@
-/** Statements about dependencies between tasks. Those of a workspace change under its structure lock (K20). */
+/** Statements about dependencies between tasks. Those of a task that exists change under its workspace's structure lock (K20); a new task closes no cycle. */
 import { type DependencyEdge, RELEASING_STATES } from '@echelon/domain';
 import type { Tx } from '../database.js';
 import type { TaskRow } from '../rows.js';
