@@ -33,7 +33,7 @@ function plan<Context>(batch: Batch<Context>, slot: Slot<Context>): void {
   const { call } = slot;
   const tool = batch.input.tools.find(call.name);
   if (slot.resumed && tool?.idempotent !== true) return settle(batch, slot, 'unknown', slot.lostText);
-  if (tool === null) return refuse(batch, slot, describeUnknownTool(call.name, batch.input.tools));
+  if (tool === null) return refuse(batch, slot, describeUnknownTool(call.name, batch.input.tools.names()));
   if (call.cutOff && tool.effect !== 'read') return settle(batch, slot, 'invalid', UNRUN.cutOffEdit);
   slot.tool = tool;
   accept(batch, slot, validateArguments(tool, call.arguments));

@@ -19,8 +19,7 @@ export type { ToolDefinition, ToolEffect, ToolExecution, ToolResult } from './to
 export { unifyFinishReason } from './finish-reason.js';
 export { systemClock, type LoopClock } from './clock.js';
 export { createToolRegistry, type ToolRegistry } from './tool-registry.js';
-export { nearestNames } from './nearest-names.js';
-export { validateArguments, type Validation } from './validate-call.js';
+export { describeUnknownTool, validateArguments, validateInput, type Validation } from './validate-call.js';
 export { CallLedger } from './call-ledger.js';
 export type { CallStatus, IdentifiedCall, SettledCall } from './call-result.js';
 export { pairHistory } from './history.js';

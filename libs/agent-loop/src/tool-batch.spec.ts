@@ -145,6 +145,13 @@ describe('validation', () => {
     expect(lastResults(run.history).c1?.text).toBe('Unknown tool raed. Nearest names: read, ask, write.');
   });
 
+  test('an unknown name is repeated short and printable [G5.18]', async () => {
+    const run = await play([calls(call('c1', `re\u001b[31m\nad${'x'.repeat(80)}`)), says('ok')]);
+    expect(lastResults(run.history).c1?.text).toBe(
+      `Unknown tool re\ufffd[31m\ufffdad${'x'.repeat(54)}…. Nearest names: read, ask, question.`,
+    );
+  });
+
   test('the third identical invalid call in a row asks for another approach [G5.19][G8.24]', async () => {
     const wrong = (id: string) => calls(call(id, 'write', { wrong: 1 }));
     const run = await play([wrong('c1'), wrong('c2'), wrong('c3'), says('ok')]);

@@ -2,10 +2,10 @@
 import type { z } from 'zod';
 import { nearestNames } from './nearest-names.js';
 import type { ToolDefinition } from './tool-port.js';
-import type { ToolRegistry } from './tool-registry.js';
 
 const LISTED_ISSUES = 10;
 const NAME_LENGTH = 64;
+const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
 export type Validation = { readonly valid: true; readonly input: unknown } | { readonly valid: false; readonly text: string };
 
@@ -30,9 +30,9 @@ export function validateInput(tool: Pick<ToolDefinition, 'name' | 'input'>, valu
   return { valid: false, text: [`Invalid arguments for ${tool.name}:`, ...listed].join('\n') };
 }
 
-/** The error of a call whose tool does not exist. */
-export function describeUnknownTool(name: string, tools: Pick<ToolRegistry<never>, 'names'>): string {
-  const nearest = nearestNames(name, tools.names());
+/** The error of a call whose tool does not exist among `offered`. */
+export function describeUnknownTool(name: string, offered: Iterable<string>): string {
+  const nearest = nearestNames(clip(name), offered);
   const hint = nearest.length === 0 ? 'No tools are available.' : `Nearest names: ${nearest.join(', ')}.`;
   return `Unknown tool ${clip(name)}. ${hint}`;
 }
@@ -62,6 +62,8 @@ function showPath(path: readonly PropertyKey[]): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${clip(String(step))}`)).join('');
 }
 
+/** A name as the caller wrote it, short and without characters that do not print. */
 function clip(name: string): string {
-  return name.length <= NAME_LENGTH ? name : `${name.slice(0, NAME_LENGTH)}…`;
+  const shown = name.slice(0, NAME_LENGTH).replace(UNPRINTABLE, '\ufffd');
+  return name.length <= NAME_LENGTH ? shown : `${shown}…`;
 }

@@ -5,11 +5,12 @@
  * M2  A question tool that is not offered answers with its typed refusal; any other name is unknown (D3).
  */
 import { randomUUID } from 'node:crypto';
+import { describeUnknownTool } from '@echelon/agent-loop';
 import { type Contract, EXTERNAL_CONTRACT, isRefusal } from '@echelon/domain';
 import type { Actor, Logger, Services } from '@echelon/orchestration';
+import { isDatabaseUnavailable } from '@echelon/persistence';
 import { type CatalogueTool, QUESTION_TOOLS, type ToolCatalogue } from '@echelon/tools';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
-import { isDatabaseUnavailable } from '../http/unavailable.js';
 import type { Metrics } from '../metrics.js';
 import { type CallRequest, callTool, refusalResult, type ToolResult } from './tool-call.js';
 import { toListedTool } from './tool-listing.js';
@@ -35,7 +36,7 @@ export async function createMcpServer(surface: McpSurface, actor: Actor): Promis
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = offered.find(({ name }) => name === params.name);
     const call = { actor, arguments: params.arguments, callId: callIdOf(context.mcpReq._meta), signal: signalOf(surface, context) };
-    const called = tool ? callTool({ ...call, tool }) : refuseCall(surface.tools, params.name, call);
+    const called = tool ? callTool({ ...call, tool }) : refuseCall(params.name, call, { offered, tools: surface.tools });
     const result = await called.catch((error: unknown) => failCall(surface.logger, params.name, error));
     surface.metrics.mcpCalls.inc({ tool: params.name, result: result.isError ? 'error' : 'ok' });
     return toCallResult(result, tool);
@@ -59,9 +60,17 @@ function signalOf({ closing }: McpSurface, { mcpReq }: ServerContext): AbortSign
   return AbortSignal.any([mcpReq.signal, closing]);
 }
 
+interface Known {
+  readonly offered: readonly CatalogueTool[];
+  readonly tools: ToolCatalogue;
+}
+
 /** What a tool answers that is not offered (M2). */
-async function refuseCall(tools: ToolCatalogue, name: string, call: Omit<CallRequest, 'tool'>): Promise<ToolResult> {
-  if (!QUESTION_TOOLS.has(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown tool: list the tools again');
+async function refuseCall(name: string, call: Omit<CallRequest, 'tool'>, { offered, tools }: Known): Promise<ToolResult> {
+  if (!QUESTION_TOOLS.has(name)) {
+    const names = offered.map((tool) => tool.name);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknownTool(name, names));
+  }
   const known = call.actor.kind === 'agent' ? tools.find(name) : null;
   const refusal = known && (await callTool({ ...call, tool: known }));
   return refusal?.isError && refusal.structured?.['error'] !== 'INVALID_INPUT' ? refusal : refusalResult('TOOL_NOT_OFFERED', name);

@@ -2,15 +2,15 @@
  * One `tools/call`: validated, limited in time, and answered as a result that a model can read.
  *
  * C1  No call is held longer than the long-poll limit; a caller that goes away aborts it (architecture.md §6).
- * C2  Errors name tool, path and rule, and never repeat a value (autopilot-contract.md §4).
+ * C2  Errors name tool, path and rule in the loop's own words, and never repeat a value (autopilot-contract.md §4).
  */
 import { randomUUID } from 'node:crypto';
+import { validateInput } from '@echelon/agent-loop';
 import { type ErrorCode, ERRORS } from '@echelon/contracts';
 import { DEFAULT_LIMITS } from '@echelon/domain';
 import type { Actor } from '@echelon/orchestration';
 import type { CatalogueTool } from '@echelon/tools';
 import { canonicalValue } from '../http/canonical-value.js';
-import { toViolations } from '../http/violations.js';
 import { exceedsLevels } from './nesting.js';
 
 export type ToolResult = Awaited<ReturnType<CatalogueTool['execute']>>;
@@ -28,10 +28,10 @@ export interface CallRequest {
 export async function callTool(call: CallRequest): Promise<ToolResult> {
   const refused = overLimit(call.tool.name, call.arguments);
   if (refused) return refused;
-  const parsed = call.tool.input.safeParse(canonicalValue(call.arguments ?? {}));
-  if (!parsed.success) return invalid(call.tool.name, parsed.error.issues);
+  const validation = validateInput(call.tool, canonicalValue(call.arguments ?? {}));
+  if (!validation.valid) return { text: validation.text, isError: true, structured: { error: 'INVALID_INPUT', tool: call.tool.name } };
   return withinTime(call, (signal) =>
-    call.tool.execute(parsed.data, {
+    call.tool.execute(validation.input, {
       callId: call.callId ?? `mcp-${randomUUID()}`,
       signal,
       context: { actor: call.actor.kind === 'agent' ? { ...call.actor, callId: call.callId } : call.actor, surface: 'mcp' },
@@ -51,16 +51,6 @@ function overLimit(name: string, args: unknown): ToolResult | null {
   if (exceedsLevels(args, DEFAULT_LIMITS.tool_arguments_levels))
     return refusalResult('LIMIT_EXCEEDED', `${name}: arguments: at most ${DEFAULT_LIMITS.tool_arguments_levels} levels`);
   return null;
-}
-
-function invalid(name: string, issues: Parameters<typeof toViolations>[0]): ToolResult {
-  const errors = toViolations(issues);
-  const lines = errors.map(({ path, rule }) => `- ${path === '' ? 'arguments' : path}: ${rule}`);
-  return {
-    text: `INVALID_INPUT: ${name}: the arguments do not match the tool's schema. Correct these fields and call again:\n${lines.join('\n')}`,
-    isError: true,
-    structured: { error: 'INVALID_INPUT', tool: name, errors },
-  };
 }
 
 async function withinTime({ tool, signal }: CallRequest, run: (signal: AbortSignal) => Promise<ToolResult>): Promise<ToolResult> {
