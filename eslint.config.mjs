@@ -16,6 +16,11 @@ const NO_DEFAULT_EXPORT = {
   selector: 'ExportDefaultDeclaration',
   message: 'Export by name: one word for one thing, in every file.',
 };
+/** Durations may be measured by `performance.now()`; a moment that is stored, shown or compared is a row's, or a parameter. */
+const NO_CLOCK = [
+  'NewExpression[callee.name="Date"][arguments.length=0]',
+  'CallExpression[callee.object.name="Date"][callee.property.name="now"]',
+].map((selector) => ({ selector, message: 'Time is the database’s (protocol.md K19): readTime(tx), or now() in the statement.' }));
 const NO_ENUM = { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' };
 
 export default defineConfig(
@@ -59,6 +64,11 @@ export default defineConfig(
       'prefer-const': 'error',
       'prefer-template': 'error',
     },
+  },
+  {
+    files: ['libs/{domain,persistence,orchestration}/src/**/*.ts'],
+    ignores: [...SPECS, 'libs/persistence/src/id.ts'],
+    rules: { 'no-restricted-syntax': ['error', NO_DEFAULT_EXPORT, NO_ENUM, ...NO_CLOCK] },
   },
   {
     files: SPECS,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { World } from '../../../test/support/world.js';
 import { SystemService } from './system.service.js';
 
@@ -23,6 +23,30 @@ describe('checking the invariants', () => {
   test('finds nothing on a database where all hold', async () => {
     const report = await system.checkInvariants(world.operator);
     expect(report).toMatchObject({ ok: true });
+  });
+
+  test('is dated by the database’s clock, whatever this process takes for the time [K19]', async () => {
+    jest.useFakeTimers({
+      now: 0,
+      doNotFake: [
+        'hrtime',
+        'nextTick',
+        'performance',
+        'queueMicrotask',
+        'setImmediate',
+        'clearImmediate',
+        'setInterval',
+        'clearInterval',
+        'setTimeout',
+        'clearTimeout',
+      ],
+    });
+    try {
+      const { checked_at } = (await system.checkInvariants(world.operator)) as { checked_at: string };
+      expect(checked_at > '2026').toBe(true);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('is for operators', async () => {

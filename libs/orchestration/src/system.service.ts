@@ -1,6 +1,6 @@
 import type { InvariantReport } from '@echelon/contracts';
 import { isRefusal } from '@echelon/domain';
-import { checkInvariants, type Database } from '@echelon/persistence';
+import { checkInvariants, type Database, readTime } from '@echelon/persistence';
 import type { Actor } from './actor.js';
 import type { Outcome } from './outcome.js';
 import { operatorOnly } from './scope.js';
@@ -16,9 +16,12 @@ export class SystemService {
   async checkInvariants(actor: Actor): Promise<Outcome<InvariantReport>> {
     const operator = operatorOnly(actor);
     if (isRefusal(operator)) return operator;
-    const checked = await this.database.transaction((tx) => checkInvariants(tx, MOST_ROWS));
+    const { checked, at } = await this.database.transaction(async (tx) => ({
+      checked: await checkInvariants(tx, MOST_ROWS),
+      at: await readTime(tx),
+    }));
     return {
-      checked_at: new Date().toISOString(),
+      checked_at: at.toISOString(),
       ok: checked.every(({ rows }) => rows.length === 0),
       invariants: checked.map(({ name, always, rows }) => ({ name, always, rows: rows.map((row) => ({ ...row })) })),
     };

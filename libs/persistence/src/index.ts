@@ -1,5 +1,6 @@
 export { APPLICATION_ROLE } from './application-role.js';
 export { ChangedMeanwhile, Database, violatedConstraint, type OpenTx, type Tx } from './database.js';
+export { isDatabaseUnavailable } from './unavailable.js';
 export { newId } from './id.js';
 export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type HeldLease } from './presence.js';
 export { migrate, MigrationError, type MigrationErrorCode } from './migrate.js';
@@ -121,5 +122,5 @@ export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-del
 export { readQuestion, readQuestionChain, readQuestions, type QuestionFilter, type QuestionView } from './sql/read-questions.js';
 export { findTurn, requestStop, storeCompletionSignal } from './sql/stop-turn.js';
 export { listUnanswered, markNotified, markReminded } from './sql/follow-up.js';
-export { countOpenQuestions, databaseAnswers } from './sql/deployment-facts.js';
+export { countOpenQuestions, databaseAnswers, readTime } from './sql/deployment-facts.js';
 export { deleteOldArtifacts, deleteOldEvents, deleteOldKeyedResults } from './sql/retention.js';

@@ -31,7 +31,7 @@ let client: pg.Client | null = null;
 let presence: string | null = null;
 let held: readonly string[] = [];
 let lastCount = -1;
-let lastMoved = Date.now();
+let lastMoved = performance.now();
 
 async function connect(withinMs: number): Promise<pg.Client> {
   const fresh = new pg.Client({
@@ -60,8 +60,8 @@ async function acquire(withinMs: number): Promise<void> {
 }
 
 async function reacquire(): Promise<boolean> {
-  const giveUpAt = Date.now() + options.reconnectMs;
-  while (Date.now() < giveUpAt) {
+  const giveUpAt = performance.now() + options.reconnectMs;
+  while (performance.now() < giveUpAt) {
     try {
       await acquire(options.reconnectMs);
       return true;
@@ -76,9 +76,9 @@ function loopMoves(): boolean {
   const count = Atomics.load(counter, 0);
   if (count !== lastCount) {
     lastCount = count;
-    lastMoved = Date.now();
+    lastMoved = performance.now();
   }
-  return Date.now() - lastMoved < options.stallMs;
+  return performance.now() - lastMoved < options.stallMs;
 }
 
 async function renew(connection: pg.Client): Promise<void> {

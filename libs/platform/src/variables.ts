@@ -1,5 +1,5 @@
 /** Every variable that Echelon reads, as a table: the configuration, the documentation and `echelon doctor` go by it. */
-import { nearestNames } from '@echelon/agent-loop';
+import { nearestNames } from '@echelon/agent-loop/nearest-names';
 import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
 

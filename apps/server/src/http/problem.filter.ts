@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { Logger } from '@echelon/orchestration';
+import { isDatabaseUnavailable } from '@echelon/persistence';
 import type { Request, Response } from 'express';
 import { ProblemError, sendProblem } from './problem.js';
-import { isDatabaseUnavailable } from './unavailable.js';
 import type { Violation } from './violations.js';
 
 /** Everything that a request throws leaves as one problem; only what nobody expected is logged, with the id that the client sees. */

@@ -9,6 +9,13 @@ export function databaseAnswers(tx: Tx): Promise<boolean> {
   );
 }
 
+/** The database's time: in a transaction, when that began (K19). */
+export async function readTime(tx: Tx): Promise<Date> {
+  const [row] = await tx.query<{ now: Date }>('SELECT now()::timestamptz(3) AS now');
+  if (!row) throw new Error('the database did not say its time');
+  return row.now;
+}
+
 /** Parent questions that are pending, in all workspaces. */
 export async function countOpenQuestions(tx: Tx): Promise<number> {
   const [row] = await tx.query<{ count: number }>(

@@ -16,6 +16,7 @@ const SYSTEM = new Set([
 /** What the driver throws without a code. */
 const MESSAGES = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
+/** Whether an error says that the database is out of reach: the same call may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (!(error instanceof Error)) return false;
