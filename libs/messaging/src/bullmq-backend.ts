@@ -27,11 +27,14 @@ export interface WakeUp {
 }
 
 const NAMESPACE = /^[\w-]{1,40}$/;
+const ROOT_ID = /^[\da-f-]{36}$/;
 
-/** The queue's name in the backend; throws a RangeError for a namespace that is none. */
-export function queueName(namespace = 'main'): string {
+/** The name in the backend of the queue for any worker, or of a workspace root's; throws a RangeError for what is no namespace or root. */
+export function queueName(namespace = 'main', rootId?: string): string {
   if (!NAMESPACE.test(namespace)) throw new RangeError(`not a queue namespace: ${namespace}`);
-  return `${namespace}-wake-ups`;
+  if (rootId === undefined) return `${namespace}-wake-ups`;
+  if (!ROOT_ID.test(rootId)) throw new RangeError(`not a workspace root: ${rootId}`);
+  return `${namespace}-wake-ups-${rootId}`;
 }
 
 /** One prefix in braces keeps all keys of the queue in one slot of a Redis Cluster. */

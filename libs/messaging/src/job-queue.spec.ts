@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, startFaultProxy, startScript, startTestRedis, waitFor } from '@echelon/testkit';
 import { describeWithRedis } from '@echelon/testkit/jest';
@@ -135,6 +136,36 @@ function describeJobQueue(start: () => Promise<Backend>): void {
     expect(jobs.map(({ priority }) => priority)).toEqual([0, 1, 2, 9]);
   });
 
+  test('a job of a workspace root waits for a worker that reaches it, and is not seen by others', async () => {
+    const [here, there] = [randomUUID(), randomUUID()];
+    const queue = open();
+    await queue.enqueue([{ ...job(1), rootId: there }, { ...job(2), rootId: here }, job(3)]);
+    expect(await queue.health()).toMatchObject({ waiting: 1 });
+    expect(await queue.health([here, there])).toMatchObject({ waiting: 3 });
+    const near = collect(open(), { rootId: here });
+    await waitFor('the jobs within reach', () => near.jobs.length === 2);
+    expect(near.jobs.map(({ id }) => id).sort()).toEqual(['o-2', 'o-3']);
+    expect(await queue.health([there])).toMatchObject({ waiting: 1 });
+    const far = collect(open(), { rootId: there });
+    await waitFor('the job of the other root', () => far.jobs.length === 1);
+    expect(far.jobs.map(({ id }) => id)).toEqual(['o-1']);
+    expect(near.jobs).toHaveLength(2);
+  });
+
+  test('jobs for any worker do not keep those of its root from a worker, and a free slot takes either', async () => {
+    const rootId = randomUUID();
+    const queue = open();
+    await queue.enqueue([1, 2, 3].map((number) => job(number)));
+    const { jobs, release, worker } = collect(queue, { hold: true, concurrency: 2, rootId });
+    await waitFor('two handlers', () => worker.running() === 2);
+    await queue.enqueue([{ ...job(4), rootId }]);
+    await waitFor('the job of the root', () => jobs.some(({ id }) => id === 'o-4'));
+    expect(worker.running()).toBe(3);
+    expect(await queue.health([rootId])).toMatchObject({ waiting: 1 });
+    release();
+    await waitFor('the last job', () => jobs.length === 4);
+  });
+
   test('a job whose handler rejects comes again and the error is reported [K24]', async () => {
     const queue = open();
     const errors: string[] = [];
@@ -265,6 +296,7 @@ function describeJobQueue(start: () => Promise<Backend>): void {
     const queue = open();
     await expect(queue.enqueue([{ ...job(1), id: 'o:1' }])).rejects.toThrow(RangeError);
     await expect(queue.enqueue([{ ...job(1), priority: -1 }])).rejects.toThrow(RangeError);
+    await expect(queue.enqueue([{ ...job(1), rootId: 'no root' }])).rejects.toThrow(RangeError);
     expect(() => work(queue, { concurrency: 0 })).toThrow(RangeError);
     await queue.close();
     await expect(queue.enqueue([job(1)])).rejects.toThrow('the queue is closed');
@@ -279,7 +311,10 @@ function work(queue: JobQueue, options: Partial<WorkOptions> = {}): QueueWorker 
 }
 
 /** A worker that notes what it gets; with `hold` its handlers end only after `release`. */
-function collect(queue: JobQueue, { hold = false, concurrency = 1 } = {}) {
+function collect(
+  queue: JobQueue,
+  { hold = false, concurrency = 1, rootId }: { readonly hold?: boolean; readonly concurrency?: number; readonly rootId?: string } = {},
+) {
   const jobs: Job[] = [];
   const signals: AbortSignal[] = [];
   const errors: Error[] = [];
@@ -287,6 +322,7 @@ function collect(queue: JobQueue, { hold = false, concurrency = 1 } = {}) {
   if (!hold) released.resolve();
   const worker = work(queue, {
     concurrency,
+    ...(rootId ? { rootId } : {}),
     rebuildAfterMs: 3_000,
     handle: (received, signal) => {
       jobs.push(received);

@@ -4,7 +4,8 @@
  * Q1  A job says nothing but "look at this session"; rows say what there is to do. Losing every job loses nothing.
  * Q2  A job's id belongs to one announcement and is never derived from the session, so a finishing job swallows no successor.
  * Q3  Delivery is at least once and in no order beyond priority; a handler does nothing when there is nothing to do.
- * Q4  A producer never waits for a broken backend: `enqueue` rejects within seconds and buffers nothing.
+ * Q4  A job of a workspace root is fetched only by workers that reach that root; while there is none it waits.
+ * Q5  A producer never waits for a broken backend: `enqueue` rejects within seconds and buffers nothing.
  */
 
 /** One wake-up. */
@@ -14,11 +15,15 @@ export interface Job {
   readonly sessionId: string;
   /** 0 is fetched first, larger numbers later; an integer up to 2,000,000. */
   readonly priority: number;
+  /** The workspace root whose workers are to look, a UUID; any worker may where it is absent. */
+  readonly rootId?: string;
 }
 
 export interface WorkOptions {
   /** How many handlers run at once; at least 1. */
   readonly concurrency: number;
+  /** The workspace root whose jobs are fetched beside those for any worker. */
+  readonly rootId?: string;
   /**
    * Looks at the job's session. A rejection has the job delivered again, a few times and ever later; what it resolves to is not kept.
    * `signal` aborts when the worker is closed and its grace is over.
@@ -66,8 +71,8 @@ export interface JobQueue {
   enqueue(jobs: readonly Job[]): Promise<void>;
   /** Starts a consumer at once, even while the backend is down: it begins to fetch when the backend comes. */
   work(options: WorkOptions): QueueWorker;
-  /** Asks the backend; answers within three seconds and never rejects. */
-  health(): Promise<QueueHealth>;
+  /** Asks the backend about the jobs for any worker and those of the given roots; answers within three seconds and never rejects. */
+  health(rootIds?: readonly string[]): Promise<QueueHealth>;
   /** Closes the producer and every worker that is still open, without grace. */
   close(): Promise<void>;
 }
