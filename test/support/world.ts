@@ -101,7 +101,7 @@ export class World {
 
   #transactionsOn(database: Pick<Database, 'transaction'>): Transactions {
     const committed: CommitListener['committed'] = ({ wakes }) => this.announced.push(...wakes.map(({ session_id }) => session_id));
-    return new Transactions(database as Database, { committed });
+    return new Transactions(database as Database, { committed }, this.limits.turns_per_tree);
   }
 
   #servicesOn(database: Pick<Database, 'transaction'>): TestServices {

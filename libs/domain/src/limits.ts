@@ -11,6 +11,7 @@ export const LIMITS = {
   children_per_task: { default: 200, unit: 'tasks', meaning: 'direct children of a task' },
   depth: { default: 16, unit: 'levels', meaning: 'levels below a root task' },
   creates_per_tree_minute: { default: 60, unit: 'tasks', meaning: 'tasks created in one tree in a minute' },
+  turns_per_tree: { default: 0, unit: 'turns', meaning: 'turns that all workers together run at once in one tree; 0 is unlimited' },
   queue_entries: { default: 10, unit: 'entries', meaning: 'ordinary entries in a session’s queue; 0 is unlimited' },
   long_poll_ms: { default: 25_000, unit: 'ms', meaning: 'longest hold of any MCP call', fixed: true },
 } as const;

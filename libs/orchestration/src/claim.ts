@@ -17,6 +17,7 @@ import {
   type TurnRow,
 } from '@echelon/persistence';
 import { moveTask } from './ending.js';
+import { mayTakeTurn } from './tree-turns.js';
 import { openEntryTurn } from './turn-opening.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -28,7 +29,7 @@ export interface ClaimedTurn {
   readonly turn: TurnRow;
 }
 
-/** Claims the session and its next work; `null` when it is held or has none. */
+/** Claims the session and its next work; `null` when it is held, has none, or its tree runs all the turns that it may (K24). */
 export async function claimTurn(transactions: Transactions, sessionId: string, holder: LeaseHolder): Promise<ClaimedTurn | null> {
   return transactions.run(async (unit) => {
     const [[task], [session], facts] = await Promise.all([
@@ -40,8 +41,10 @@ export async function claimTurn(transactions: Transactions, sessionId: string, h
     const next = nextWork(facts);
     if (next.do === 'nothing') {
       setRunnable(unit, sessionId, false);
+      unit.passTurn(task.id);
       return null;
     }
+    if (!(await mayTakeTurn(unit, unit.turnsPerTree, task.id))) return null;
     const [lease, turn, started] = await Promise.all([
       takeLease(unit, sessionId, holder),
       next.do === 'open' ? openEntryTurn(unit, session, next.entryId) : beginTurn(unit, next.turnId),

@@ -1,10 +1,10 @@
 /** Freeing a void lease (K10, K12, K22): the turn stays open and runnable, or closes `interrupted` after the third takeover in vain. */
 import { isDriven } from '@echelon/domain';
-import { backOff, countTakeover, findOpenTurn, findSession, isLeaseLive, readSilence, releaseLease } from '@echelon/persistence';
+import { backOff, countTakeover, findOpenTurn, findSession, isLeaseLive, readSilence } from '@echelon/persistence';
 import { endIdleTurn } from './attached-turn.js';
 import type { ClaimedTurn } from './claim.js';
 import { lockForSettlement } from './ending.js';
-import { refreshWork } from './session-queue.js';
+import { refreshWork, release } from './session-queue.js';
 import { endTurn } from './settle.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -19,7 +19,7 @@ export async function recoverLease(transactions: Transactions, sessionId: string
     const lease = { sessionId, epoch: found.lease_epoch };
     const locked = await lockForSettlement(unit, found.task_id, lease);
     if (!locked || (await isLeaseLive(unit, sessionId))) return false;
-    await releaseLease(unit, sessionId, 'idle');
+    await release(unit, locked.session, 'idle');
     const turn = await findOpenTurn(unit, sessionId);
     if (!isDriven(found.runtime)) {
       if (turn) await endIdleTurn(unit, { ...locked, lease, turn });

@@ -9,12 +9,11 @@ import {
   insertAudit,
   invalidateCursors,
   listInterruptedTurns,
-  releaseLease,
   revokeAllTokens,
   revokeLeases,
 } from '@echelon/persistence';
 import { lockFamilies } from './ending.js';
-import { refreshWork } from './session-queue.js';
+import { refreshWork, release } from './session-queue.js';
 import { endTurn } from './settle.js';
 import { issueToOperator } from './token.service.js';
 import type { Transactions, Unit } from './unit-of-work.js';
@@ -52,7 +51,7 @@ async function interrupt(
   const session = sessions.find(({ id }) => id === found.session_id);
   const turn = await findOpenTurn(unit, found.session_id);
   if (!task || !session || turn?.id !== found.turn_id) return;
-  await releaseLease(unit, session.id, 'idle');
+  await release(unit, session, 'idle');
   const lease = { sessionId: session.id, epoch: session.lease_epoch };
   await endTurn(unit, { task, session, turn, lease }, { outcome: 'interrupted', detail: 'a backup was restored' }, { yieldToOthers: true });
   await refreshWork(unit, session.id);

@@ -5,11 +5,17 @@
  * the session and the entry is announced with it. There is no third case (K1, K5).
  */
 import { countsTowardsCap, type NextWork, nextWork } from '@echelon/domain';
-import { insertEntry, loadAdmission, type NewEntry, type QueueEntryRow, type SessionRow, setRunnable } from '@echelon/persistence';
+import {
+  insertEntry,
+  loadAdmission,
+  type NewEntry,
+  type QueueEntryRow,
+  releaseLease,
+  type SessionRow,
+  setRunnable,
+} from '@echelon/persistence';
+import { ORDINARY, URGENT } from './priority.js';
 import type { Unit } from './unit-of-work.js';
-
-const URGENT = 1;
-const ORDINARY = 2;
 
 export interface Queued {
   readonly entry: QueueEntryRow;
@@ -38,6 +44,12 @@ export async function refreshWork(unit: Unit, sessionId: string, priority: numbe
   setRunnable(unit, sessionId, runnable);
   if (runnable && !facts.held) await unit.wake(sessionId, priority);
   return next;
+}
+
+/** Gives the lease back, and with it the turn of the session's tree. Call `refreshWork` after it. */
+export async function release(unit: Unit, session: SessionRow, state: SessionRow['state']): Promise<void> {
+  await releaseLease(unit, session.id, state);
+  unit.passTurn(session.task_id, session.id);
 }
 
 /** Whether the entry opens the session's next turn now: nobody runs the session, and nothing goes before the entry. */

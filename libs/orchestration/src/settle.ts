@@ -20,7 +20,6 @@ import {
   findOpenTurn,
   loadAdmission,
   parkTurn,
-  releaseLease,
   type SessionRow,
   setWakeAt,
 } from '@echelon/persistence';
@@ -28,7 +27,8 @@ import type { TurnReport } from './agent-runtime.js';
 import type { ClaimedTurn } from './claim.js';
 import { alertParent, closeTurn, lockForRest, lockForSettlement, moveTask } from './ending.js';
 import { followUpQuestions } from './question-follow-up.js';
-import { refreshWork } from './session-queue.js';
+import { refreshWork, release } from './session-queue.js';
+import { othersWaitInTree } from './tree-turns.js';
 import { detailOf, outcomeOf, reachesOthers, reachOf } from './turn-end.js';
 import { openEntryTurn } from './turn-opening.js';
 import type { Transactions, Unit } from './unit-of-work.js';
@@ -82,7 +82,7 @@ async function lockTurn(unit: Unit, claimed: ClaimedTurn, stop: LoopStop): Promi
 }
 
 async function handOver(unit: Unit, claimed: ClaimedTurn): Promise<Settled> {
-  await releaseLease(unit, claimed.session.id, 'idle');
+  await release(unit, claimed.session, 'idle');
   await refreshWork(unit, claimed.session.id);
   return { then: 'released' };
 }
@@ -96,7 +96,7 @@ async function park(unit: Unit, claimed: ClaimedTurn, waits: readonly Wait[]): P
     await setWakeAt(unit, claimed.session.id, Math.max(...waits.map((wait) => (wait.kind === 'retry' ? wait.milliseconds : 0))));
   const next = nextWork(await loadAdmission(unit, claimed.session.id));
   if (next.do === 'resume') return { then: 'resume', claimed: { ...claimed, turn: await beginTurn(unit, claimed.turn.id) } };
-  await releaseLease(unit, claimed.session.id, 'parked');
+  await release(unit, claimed.session, 'parked');
   await refreshWork(unit, claimed.session.id);
   if ((await countOtherActiveSessions(unit, claimed.task.id, claimed.session.id)) === 0) await moveTask(unit, claimed.task, 'wait');
   await unit.tell({ ...about(claimed.session), type: 'turn.parked', data: { turn_id: claimed.turn.id, for: reason } });
@@ -133,7 +133,7 @@ export async function endTurn(
     isPrimary: session.is_primary,
     next: nextDelivery(facts),
     otherSessionActive: others > 0,
-    yieldToOthers: options.yieldToOthers,
+    yieldToOthers: options.yieldToOthers || (await othersWaitInTree(unit, unit.turnsPerTree, task.id)),
   });
   if (decided.alertsParent) await alertParent(unit, task, { turnId: turn.id, ...ending });
   return apply(unit, claimed, decided);
@@ -148,7 +148,7 @@ async function apply(unit: Unit, claimed: ClaimedTurn, decided: Settlement): Pro
   if (decided.drains) {
     return { then: 'run', claimed: { ...claimed, turn: await openEntryTurn(unit, session, decided.drains) } };
   }
-  await releaseLease(unit, session.id, decided.session === 'wait' ? 'waiting_for_input' : 'idle');
+  await release(unit, session, decided.session === 'wait' ? 'waiting_for_input' : 'idle');
   if (decided.session === 'rest' && !decided.announces) await followUpQuestions(unit, claimed);
   await Promise.all([refreshWork(unit, session.id), decided.task && moveTask(unit, task, decided.task)]);
   return { then: 'released' };

@@ -20,6 +20,7 @@ import type { Sequencer } from './sequencer.js';
 import { refreshWork } from './session-queue.js';
 import { applyRetention } from './retention.js';
 import { resumeCascades } from './task-stop.js';
+import { isTreeFull } from './tree-turns.js';
 import type { Transactions } from './unit-of-work.js';
 
 const BATCH = 100;
@@ -113,14 +114,15 @@ export class Sweeper {
     await Promise.allSettled([...this.#passes]);
   }
 
-  /** `lost`: the session had work and an announcement that led to nothing; in fair weather that never happens. */
+  /** `lost`: the session had work and an announcement that led to nothing, though its tree could run it; in fair weather that never happens. */
   async #refresh(sessionId: string, { lost }: { readonly lost: boolean }): Promise<void> {
     await this.options.transactions.run(async (unit) => {
       const [session] = await lockSessions(unit, [sessionId]);
       if (!session) return;
       await countAnnouncement(unit, sessionId);
       const next = await refreshWork(unit, sessionId);
-      if (lost && next.do !== 'nothing') await unit.tell(lostWake(session));
+      const waits = lost && (await isTreeFull(unit, unit.turnsPerTree, session.task_id));
+      if (lost && next.do !== 'nothing' && !waits) await unit.tell(lostWake(session));
     });
   }
 

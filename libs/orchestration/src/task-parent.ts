@@ -105,6 +105,7 @@ async function move(unit: Unit, { task, parent, subtree }: Ground): Promise<void
   const counted = !taskMachine.isTerminal(task.state);
   if (counted && task.parent_id) await leaveParent(unit, task.parent_id);
   if (counted && parent) await countChildIn(unit, parent.id);
+  for (const id of [task.id, ...(task.parent_id ? [task.parent_id] : [])]) unit.passTurn(id);
   const data = taskEventData({ ...task, parent_id: parentId, depth: parent ? parent.depth + 1 : 0 });
   await unit.tell({ workspaceId: task.workspace_id, type: 'task.updated', taskId: task.id, sessionId: null, data });
 }

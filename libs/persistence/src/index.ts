@@ -58,7 +58,7 @@ export {
 export { findAdmission, loadAdmission } from './sql/load-admission.js';
 export { deleteDependency, insertDependencies, listBlockers, listReleasedBy, listUpstream } from './sql/dependency.js';
 export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
-export { deleteOutbox, listLeftOutbox, sendOutbox, type OutboxRow } from './sql/outbox.js';
+export { deleteOutbox, listLeftOutbox, sendOutbox, sendOutboxUnlocked, type OutboxRow } from './sql/outbox.js';
 export { setRunnable } from './sql/set-runnable.js';
 export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
 export { countLiveProcesses, invalidateCursors, listInterruptedTurns, revokeAllTokens, revokeLeases } from './sql/restore.js';
@@ -77,6 +77,7 @@ export { readEventRange, readEvents, type EventRange } from './sql/read-events.j
 export { findPrimarySession, readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';
 export { readRelatedTasks, readTask, readTasks, type TaskRelation, type TaskView } from './sql/read-tasks.js';
 export { countRecentlyCreated, listChildIds, listLineage, listOpenDescendants } from './sql/task-tree.js';
+export { countTreeTurns, listNextInTree, lockTreeTurns } from './sql/tree-turns.js';
 export {
   archiveProfile,
   countAutopilotUses,

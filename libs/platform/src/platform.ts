@@ -61,7 +61,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     const onError = (error: unknown): void => log.warn({ error }, 'announcement.deferred');
     const sequencer = closing.add(new Sequencer(database, bus, onError), (it) => it.close());
     const relay = closing.add(new Relay(database, queue, sequencer.nudge, onError), (it) => it.idle());
-    const transactions = new Transactions(database, relay);
+    const transactions = new Transactions(database, relay, config.limits.turns_per_tree);
     const services = createServices({ database, transactions, bus, limits: config.limits });
     closing.add(services.events, (it) => it.close());
     const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config) });

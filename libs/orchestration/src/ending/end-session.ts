@@ -33,6 +33,7 @@ const CAUSE_FOR_CHILDREN: Readonly<Record<SessionEndCause, QuestionEndCause>> = 
 export async function endSession(unit: Unit, session: SessionRow, state: SessionEndState, cause: SessionEndCause): Promise<void> {
   const ended = await endLiveSession(unit, session.id, state);
   if (!ended) return;
+  unit.passTurn(ended.task_id, ended.id);
   const turn = await findOpenTurn(unit, ended.id);
   if (turn) await closeTurn(unit, ended, turn, { outcome: state === 'failed' ? 'interrupted' : 'stopped', detail: cause });
   await cancelSessionQuestions(unit, ended.id);

@@ -23,6 +23,7 @@ export async function tearDownTurn(
   await closeTurn(unit, session, turn, { outcome: 'stopped', detail });
   const waits = (await findPendingQuestion(unit, session.id)) !== null;
   await fenceSession(unit, session.id, waits ? 'waiting_for_input' : 'idle');
+  unit.passTurn(task.id, session.id);
   await refreshWork(unit, session.id);
   if ((await countOtherActiveSessions(unit, task.id, session.id)) > 0) return;
   const event = waits ? 'wait' : 'rest';

@@ -9,9 +9,18 @@ export interface OutboxRow {
 
 /** Announces that sessions have work, with the transaction that gave it to them (K1). */
 export function sendOutbox(tx: OpenTx, rows: readonly OutboxRow[]): void {
+  send(tx, rows, 'id = ANY($2::uuid[])');
+}
+
+/** The same for sessions whose locks the transaction does not hold: a row that somebody writes keeps the time of its last announcement. */
+export function sendOutboxUnlocked(tx: OpenTx, rows: readonly OutboxRow[]): void {
+  send(tx, rows, 'id IN (SELECT id FROM session WHERE id = ANY($2::uuid[]) FOR NO KEY UPDATE SKIP LOCKED)');
+}
+
+function send(tx: OpenTx, rows: readonly OutboxRow[], announced: string): void {
   if (rows.length === 0) return;
   tx.send(
-    `WITH announced AS (UPDATE session SET announced_at = clock_timestamp() WHERE id = ANY($2::uuid[]))
+    `WITH announced AS (UPDATE session SET announced_at = clock_timestamp() WHERE ${announced})
      INSERT INTO outbox (id, session_id, priority) SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[])`,
     [rows.map((row) => row.id), rows.map((row) => row.session_id), rows.map((row) => row.priority)],
   );
