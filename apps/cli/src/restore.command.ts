@@ -1,7 +1,6 @@
 /** `echelon restore`: makes a database into which a dump was restored safe to start on. */
 import { readConfig } from '@echelon/platform/start';
 import type { Command } from 'commander';
-import { CommandError, EXIT } from './exit-code.js';
 import { print, type Terminal } from './terminal.js';
 
 export function addRestoreCommand(program: Command, terminal: Terminal): void {
@@ -12,7 +11,6 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       const { restoreDeployment } = await import('@echelon/platform');
       const restored = await restoreDeployment(readConfig());
-      if (!restored) throw new CommandError('An Echelon works on this database: stop every server and worker first.', EXIT.cannotStart);
       print(terminal, json, restored, () => [
         `Interrupted turns  ${restored.interrupted_turns}`,
         `Revoked tokens     ${restored.revoked_tokens}`,

@@ -6,17 +6,17 @@ import { PostgresTransport } from './postgres-transport.js';
 export interface PostgresEventBusOptions extends EventBusOptions {
   /** No PgBouncer in transaction mode. */
   readonly connectionString: string;
-  /** Role that it works as; by default the login's. */
-  readonly role?: string | undefined;
+  /** Settings of its connection, such as its role; by default the login's own. */
+  readonly sessionOptions?: string | undefined;
 }
 
 /** Live events over LISTEN and NOTIFY of one Postgres database. Connects at once and keeps one connection. */
 export function createPostgresEventBus({
   connectionString,
-  role,
+  sessionOptions,
   namespace,
   heartbeatMs = DEFAULT_HEARTBEAT_MS,
 }: PostgresEventBusOptions): EventBus {
   const channel = channelName(namespace);
-  return new BatchedEventBus((handlers) => new PostgresTransport({ connectionString, role, channel, heartbeatMs, handlers }));
+  return new BatchedEventBus((handlers) => new PostgresTransport({ connectionString, sessionOptions, channel, heartbeatMs, handlers }));
 }

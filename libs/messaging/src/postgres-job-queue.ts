@@ -18,8 +18,10 @@ export interface PostgresJobQueueOptions extends QueueOptions {
   readonly connectionString: string;
   /** Whose tables they are and who raises them; by default who connects. */
   readonly ownerConnectionString?: string | undefined;
-  /** Role that all work is done as; by default the login's. It is granted what it needs. */
-  readonly role?: string | undefined;
+  /** Settings of every connection that works, such as its role; by default the login's own. */
+  readonly sessionOptions?: string | undefined;
+  /** Lets the role of `sessionOptions` use the schema's tables, on a connection of their owner. Asked at each start. */
+  readonly grant?: ((owner: pg.Client, schema: string) => Promise<void>) | undefined;
 }
 
 const CONNECT_MS = 2_000;
@@ -28,7 +30,8 @@ const PRODUCER_CONNECTIONS = 2;
 /** Every worker listens on one of them, and so does a replaced one until its handlers have ended. */
 const CONSUMER_CONNECTIONS = 10;
 /** BullMQ looks for its tables in this schema when the pool is ours. */
-const SEARCH_PATH = '-c search_path=bullmq,public';
+const SCHEMA = 'bullmq';
+const SEARCH_PATH = `-c search_path=${SCHEMA},public`;
 
 /**
  * The job queue in the schema `bullmq` of a Postgres database, which it creates or raises to this BullMQ's version where needed;
@@ -73,14 +76,13 @@ export class PostgresBackend implements BullmqBackend<PostgresQueueBackend, Post
 
   /** On a connection without a time limit: another process may hold the migration's lock for a while. */
   async #prepare(): Promise<void> {
-    const { connectionString, ownerConnectionString = connectionString, role } = this.#options;
+    const { connectionString, ownerConnectionString = connectionString, grant } = this.#options;
     const client = new pg.Client({ connectionString: ownerConnectionString, connectionTimeoutMillis: CONNECT_MS });
     client.on('error', () => undefined);
     try {
       await client.connect();
-      const current = (await findSchemaVersion(client)) >= LATEST_SCHEMA_VERSION;
-      if (!current) await runMigrations(client);
-      if (role && !(current && (await isGranted(client, role)))) await grant(client, role);
+      if ((await findSchemaVersion(client)) < LATEST_SCHEMA_VERSION) await runMigrations(client);
+      await grant?.(client, SCHEMA);
     } finally {
       await settlesWithin(client.end(), CONNECT_MS);
     }
@@ -93,27 +95,18 @@ async function findSchemaVersion(client: pg.Client): Promise<number> {
   return rows[0]?.exists === true ? assertSchemaCompatibility(client) : 0;
 }
 
-async function isGranted(client: pg.Client, role: string): Promise<boolean> {
-  const { rows } = await client.query<{ granted: boolean }>(`select has_schema_privilege($1, 'bullmq', 'usage') as granted`, [role]);
-  return rows[0]?.granted === true;
-}
-
-async function grant(client: pg.Client, role: string): Promise<void> {
-  const to = client.escapeIdentifier(role);
-  await client.query(`
-    grant usage on schema bullmq to ${to};
-    grant select, insert, update, delete on all tables in schema bullmq to ${to};
-    grant usage, select on all sequences in schema bullmq to ${to};`);
-}
-
-function openPool({ connectionString, role }: PostgresJobQueueOptions, max: number, connectionTimeoutMillis: number): pg.Pool {
+function openPool(
+  { connectionString, sessionOptions = '' }: PostgresJobQueueOptions,
+  max: number,
+  connectionTimeoutMillis: number,
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
     max,
     connectionTimeoutMillis,
     query_timeout: QUERY_MS,
     keepAlive: true,
-    options: role ? `-c role=${role} ${SEARCH_PATH}` : SEARCH_PATH,
+    options: `${sessionOptions} ${SEARCH_PATH}`,
     application_name: 'echelon-queue',
   });
   // The server's end of an idle connection may go away at any time; the next query says so.

@@ -10,7 +10,7 @@ const END_MS = 1_000;
 
 export interface PostgresTransportOptions {
   readonly connectionString: string;
-  readonly role: string | undefined;
+  readonly sessionOptions: string | undefined;
   readonly channel: string;
   readonly heartbeatMs: number;
   readonly handlers: TransportHandlers;
@@ -70,7 +70,7 @@ export class PostgresTransport implements EventTransport {
   #createClient(): pg.Client {
     const client = new pg.Client({
       connectionString: this.#options.connectionString,
-      options: this.#options.role && `-c role=${this.#options.role}`,
+      options: this.#options.sessionOptions,
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: this.#options.heartbeatMs,
       keepAlive: true,

@@ -3,7 +3,6 @@
  * can act on the database: no lease, no token, no cursor. Safe to repeat.
  */
 import {
-  countLiveProcesses,
   type Database,
   findOpenTurn,
   insertAudit,
@@ -25,9 +24,8 @@ export interface Restored {
   readonly token: string | null;
 }
 
-/** Prepares a restored database for its first start; `null`, and nothing is done, while a process works on it. */
-export async function restore(database: Database, transactions: Transactions): Promise<Restored | null> {
-  if ((await countLiveProcesses(database)) > 0) return null;
+/** Prepares a restored database for its first start. The caller holds the deployment's lock alone: nobody else of ours works on it. */
+export async function restore(database: Database, transactions: Transactions): Promise<Restored> {
   const turns = await listInterruptedTurns(database);
   for (const turn of turns) await transactions.run((unit) => interrupt(unit, turn));
   return transactions.run(async (unit) => {

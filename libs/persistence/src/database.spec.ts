@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@echelon/testkit';
-import { APPLICATION_ROLE, createPool, Database, violatedConstraint } from './index.js';
+import { applicationRole, createPool, Database, violatedConstraint } from './index.js';
 
 let storage: TestDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  storage = await createTestDatabase({ empty: true });
+  storage = await createTestDatabase();
   database = new Database(createPool(storage.url, { max: 4 }));
 });
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
   await storage.asOwner(`
     DROP TABLE IF EXISTS line;
     CREATE TABLE line (id int CONSTRAINT line_key PRIMARY KEY, text text);
-    GRANT ALL ON line TO ${APPLICATION_ROLE}`);
+    GRANT ALL ON line TO ${applicationRole(storage.url)}`);
 });
 
 afterAll(async () => {

@@ -1,4 +1,4 @@
-export { APPLICATION_ROLE } from './application-role.js';
+export { applicationRole, grantSchema, sessionOptions } from './application-role.js';
 export { ChangedMeanwhile, Database, violatedConstraint, type OpenTx, type Tx } from './database.js';
 export { isDatabaseUnavailable } from './unavailable.js';
 export { newId } from './id.js';
@@ -61,7 +61,7 @@ export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
 export { deleteOutbox, listLeftOutbox, sendOutbox, sendOutboxUnlocked, type OutboxRow } from './sql/outbox.js';
 export { setRunnable } from './sql/set-runnable.js';
 export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
-export { countLiveProcesses, invalidateCursors, listInterruptedTurns, revokeAllTokens, revokeLeases } from './sql/restore.js';
+export { invalidateCursors, listInterruptedTurns, revokeAllTokens, revokeLeases } from './sql/restore.js';
 export { countAnnouncement, listDue, listExpiredQuestions, listForgotten, listVoidLeases } from './sql/sweep.js';
 export { readMinimumWorker, registerWorker, removeWorker, touchWorker, type WorkerRow } from './sql/worker.js';
 export { backOff, beginTurn, countTakeover, findOpenTurn, finishTurn, parkTurn, type TurnEnd } from './sql/turn-end.js';

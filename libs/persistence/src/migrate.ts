@@ -2,22 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { APPLICATION_ROLE, grantApplicationRole } from './application-role.js';
+import { applicationRole, grantSchema, MIGRATION_LOCK, prepareRole, resolveAddress } from './application-role.js';
+import { connectAsLogin } from './login-connection.js';
+import { MigrationError } from './migration-error.js';
 
-export type MigrationErrorCode =
-  'database_newer' | 'database_unreachable' | 'migration_changed' | 'migration_failed' | 'migration_unfinished' | 'role_missing';
-
-/** The database cannot be brought to this program's schema; `message` is one sentence that says what to do. */
-export class MigrationError extends Error {
-  constructor(
-    readonly code: MigrationErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-    this.name = 'MigrationError';
-  }
-}
+export { applicationRole } from './application-role.js';
+export { MigrationError, type MigrationErrorCode } from './migration-error.js';
 
 interface Migration {
   readonly name: string;
@@ -31,60 +21,60 @@ interface AppliedMigration {
   readonly finished_at: Date | null;
 }
 
-/** Any number, the same in every version of the program. */
-const ADVISORY_LOCK = 7_270_736_901;
 const OTHER_MIGRATION_TIMEOUT = '60s';
 const LOCK_TIMEOUT = '3s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Brings the database at `url` to the migrations in `directory`, in the order of their names, and returns those it applied.
+ * Brings the database at `ownerUrl` to the migrations in `directory`, in the order of their names, and returns those it applied.
  *
  * One program migrates at a time; others wait up to 60 s. Each migration is one transaction together with its mark in
  * Prisma's own table, and waits at most 3 s for a lock, so that a failure leaves neither half a schema nor a mark.
- * Afterwards `login`, by default the user that `url` names, may work as the application's role, which owns nothing.
+ * Afterwards the login of `url`, by default the owner itself, may work as the database's application role, which owns nothing.
  * Throws `MigrationError`; a database with migrations that this program does not know is refused untouched.
  */
-export async function migrate(url: string, directory: string, login?: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'echelon-migrate', options: '-c TimeZone=UTC' });
-  await connect(client);
+export async function migrate(ownerUrl: string, directory: string, url: string = ownerUrl): Promise<string[]> {
+  refuseOtherDatabase(ownerUrl, url);
+  const client = await connectAsLogin(ownerUrl, 'echelon-migrate');
   try {
     await takeTurns(client);
     const known = readMigrations(directory);
     const pending = findPending(known, await readApplied(client));
     for (const migration of pending) await apply(client, migration);
-    await grantRole(client, login ?? client.user ?? '');
+    await letWork(client, url);
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
   }
 }
 
-/** A refused connection to a name with two addresses is an error without a message, around one for each. */
-async function connect(client: pg.Client): Promise<void> {
-  try {
-    await client.connect();
-  } catch (cause) {
-    const { message } = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error);
-    const advice = 'see that it runs, and that DATABASE_URL names it with a user and a password that it knows.';
-    throw new MigrationError('database_unreachable', `The database lets nobody in (${message}): ${advice}`, { cause });
-  }
+function refuseOtherDatabase(ownerUrl: string, url: string): void {
+  const [owned, used] = [resolveAddress(ownerUrl).database, resolveAddress(url).database];
+  if (owned === used) return;
+  const message = `DATABASE_URL names the database "${used}" and ECHELON_MIGRATION_DATABASE_URL "${owned}": both must name the same one.`;
+  throw new MigrationError('role_missing', message);
 }
 
-async function grantRole(client: pg.Client, login: string): Promise<void> {
+async function letWork(client: pg.Client, url: string): Promise<void> {
+  const { login } = resolveAddress(url);
+  const role = applicationRole(url);
+  if (!login)
+    throw new MigrationError('role_missing', 'DATABASE_URL names no user, nor does PGUSER: name the login that Echelon works with.');
   try {
-    await grantApplicationRole(client, login);
+    await prepareRole(client, role, login);
+    await grantSchema(client, 'public', role);
   } catch (cause) {
     const reason = (cause as Error).message;
-    const advice = `let an administrator run "CREATE ROLE ${APPLICATION_ROLE} NOLOGIN; GRANT ${APPLICATION_ROLE} TO ${login}", then start again.`;
-    throw new MigrationError('role_missing', `The role that Echelon works as cannot be prepared (${reason}): ${advice}`, { cause });
+    const statements = `CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO ${client.escapeIdentifier(login)}`;
+    const message = `The role that Echelon works as cannot be prepared (${reason}): let an administrator run '${statements}', then start again.`;
+    throw new MigrationError('role_missing', message, { cause });
   }
 }
 
 /** The advisory lock ends with the connection. */
 async function takeTurns(client: pg.Client): Promise<void> {
   await client.query(`SET lock_timeout = '${OTHER_MIGRATION_TIMEOUT}'`);
-  await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+  await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
   await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
 }
 

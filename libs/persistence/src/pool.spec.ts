@@ -5,7 +5,7 @@ import { createPool } from './pool.js';
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await createTestDatabase({ empty: true });
+  database = await createTestDatabase();
 });
 
 afterAll(() => database.drop());

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { APPLICATION_OPTIONS } from './application-role.js';
+import { sessionOptions } from './application-role.js';
 
 export interface PoolOptions {
   /** Most connections at once. */
@@ -23,7 +23,7 @@ export function createPool(url: string, { max, applicationName = 'echelon', stat
     connectionString: url,
     max,
     application_name: applicationName,
-    options: APPLICATION_OPTIONS,
+    options: sessionOptions(url),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     pipeline: true,

@@ -1,6 +1,6 @@
 /** This process's presence: the advisory lock that proves it alive, and the renewal of its leases (K12). */
 import { Worker } from 'node:worker_threads';
-import { APPLICATION_OPTIONS } from './application-role.js';
+import { sessionOptions } from './application-role.js';
 import { LEASE_MS, READ_HELD, RENEW_LEASES, TAKE_ELECTION } from './sql/claim-session.js';
 import { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
 
@@ -55,7 +55,7 @@ export async function takePresence(url: string, listener: PresenceListener, time
   const counter = new SharedArrayBuffer(4);
   const counting = setInterval(() => Atomics.add(new Int32Array(counter), 0, 1), COUNT_MS);
   const thread = new Worker(new URL(import.meta.url.endsWith('.ts') ? './presence-thread.ts' : './presence-thread.js', import.meta.url), {
-    workerData: { url, options: APPLICATION_OPTIONS, lockClass: PRESENCE_LOCK_CLASS, statements: STATEMENTS, counter, ...times },
+    workerData: { url, options: sessionOptions(url), lockClass: PRESENCE_LOCK_CLASS, statements: STATEMENTS, counter, ...times },
   });
   let elected = false;
   const exited = new Promise<void>((resolve) => thread.once('exit', () => resolve()));

@@ -9,7 +9,15 @@ import {
   type JobQueue,
 } from '@echelon/messaging';
 import { createServices, type Logger, Relay, Sequencer, type Services, Transactions } from '@echelon/orchestration';
-import { APPLICATION_ROLE, countOpenQuestions, createPool, Database, databaseAnswers } from '@echelon/persistence';
+import {
+  applicationRole,
+  countOpenQuestions,
+  createPool,
+  Database,
+  databaseAnswers,
+  grantSchema,
+  sessionOptions,
+} from '@echelon/persistence';
 import { LoopRuntime } from '@echelon/runtimes';
 import { createToolCatalogue, type ToolCatalogue } from '@echelon/tools';
 import { Closing } from './closing.js';
@@ -94,14 +102,20 @@ function openQueue(config: Config, storage: Storage): JobQueue {
   const namespace = config.queueNamespace;
   return config.redisUrl
     ? createRedisJobQueue({ url: config.redisUrl, namespace })
-    : createPostgresJobQueue({ connectionString: storage.url, ownerConnectionString: storage.ownerUrl, role: APPLICATION_ROLE, namespace });
+    : createPostgresJobQueue({
+        connectionString: storage.url,
+        ownerConnectionString: storage.ownerUrl,
+        sessionOptions: sessionOptions(storage.url),
+        grant: (owner, schema) => grantSchema(owner, schema, applicationRole(storage.url)),
+        namespace,
+      });
 }
 
 function openBus(config: Config, storage: Storage): EventBus {
   const namespace = config.queueNamespace;
   return config.redisUrl
     ? createRedisEventBus({ url: config.redisUrl, namespace })
-    : createPostgresEventBus({ connectionString: storage.url, role: APPLICATION_ROLE, namespace });
+    : createPostgresEventBus({ connectionString: storage.url, sessionOptions: sessionOptions(storage.url), namespace });
 }
 
 function createClients(config: Config) {

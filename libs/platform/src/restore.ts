@@ -6,14 +6,14 @@ import { openStorage } from './storage.js';
 
 /**
  * Prepares the configured database, into which a dump was restored, for its first start, and keeps the operator's fresh token on this
- * machine. `null`, and nothing but pending migrations is done, while a worker of ours works on it. Throws as `openStorage` does.
+ * machine. Throws as `openStorage` does, before anything is changed, while anybody of ours works on it.
  */
-export async function restoreDeployment(config: Config): Promise<Restored | null> {
-  const storage = await openStorage(config);
+export async function restoreDeployment(config: Config): Promise<Restored> {
+  const storage = await openStorage(config, { alone: true });
   const database = new Database(createPool(storage.url, { max: 2 }));
   try {
     const restored = await restore(database, new Transactions(database, { committed: () => undefined }));
-    if (restored?.token) writeOperatorToken(config, restored.token);
+    if (restored.token) writeOperatorToken(config, restored.token);
     return restored;
   } finally {
     await database.close();

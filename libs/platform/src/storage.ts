@@ -1,6 +1,7 @@
 /** Where the truth lives: the embedded Postgres of the data folder, or the one that DATABASE_URL names; migrated before use. */
 import path from 'node:path';
-import { type EmbeddedPostgres, makeFolder, startEmbeddedPostgres, StartupError } from '@echelon/embedded-postgres';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@echelon/embedded-postgres';
+import { type DeploymentLock, joinDeployment, takeDeployment } from '@echelon/persistence/deployment-lock';
 import { ensureDatabase } from '@echelon/persistence/ensure-database';
 import { migrate, MigrationError } from '@echelon/persistence/migrate';
 import type { Config } from './config.js';
@@ -19,38 +20,55 @@ const DATABASE = 'echelon';
 /** An address's own options would replace those that make a connection work as the application's role. */
 const OPTIONS_GIVEN = 'DATABASE_URL may not carry "options": Echelon sets its own for each connection.';
 
-/** Opens the storage. Throws `StartupError` or `MigrationError`, each one sentence for the person at the terminal. */
-export async function openStorage(config: Pick<Config, 'databaseUrl' | 'migrationDatabaseUrl' | 'dataDir'>): Promise<Storage> {
-  if (config.databaseUrl) return openExternal(config.databaseUrl, config.migrationDatabaseUrl);
+export interface StorageOptions {
+  /** Nobody else of ours may work on it meanwhile: for a restore. */
+  readonly alone?: boolean;
+}
+
+/**
+ * Opens the storage, and keeps a restore away from it until it is closed; with `alone`, everybody else.
+ * Throws `StartupError` or `MigrationError`, each one sentence for the person at the terminal.
+ */
+export async function openStorage(
+  config: Pick<Config, 'databaseUrl' | 'migrationDatabaseUrl' | 'dataDir'>,
+  options: StorageOptions = {},
+): Promise<Storage> {
+  if (config.databaseUrl) return openExternal(config.databaseUrl, config.migrationDatabaseUrl, options);
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
-    return await prepare(postgres);
+    return await openEmbedded(postgres, options);
   } catch (error) {
     await postgres.stop();
     throw error;
   }
 }
 
-async function openExternal(url: string, migrationUrl: string | null): Promise<Storage> {
+async function openExternal(url: string, migrationUrl: string | null, options: StorageOptions): Promise<Storage> {
   const ownerUrl = migrationUrl ?? url;
   if (new URL(url).searchParams.has('options')) throw new MigrationError('role_missing', OPTIONS_GIVEN);
-  await migrate(ownerUrl, MIGRATIONS, decodeURIComponent(new URL(url).username) || undefined);
-  return { url, ownerUrl, gone: new Promise(() => undefined), close: () => Promise.resolve() };
+  const lock = await lockAndMigrate({ url, ownerUrl }, options);
+  return { url, ownerUrl, gone: new Promise(() => undefined), close: () => lock.release() };
 }
 
-async function prepare(postgres: EmbeddedPostgres): Promise<Storage> {
+async function openEmbedded(postgres: EmbeddedPostgres, options: StorageOptions): Promise<Storage> {
   await ensureDatabase(postgres.url(), DATABASE);
   const url = postgres.url(DATABASE);
-  await migrate(url, MIGRATIONS);
-  return { url, ownerUrl: url, gone: postgres.exited, close: () => postgres.stop() };
+  const lock = await lockAndMigrate({ url, ownerUrl: url }, options);
+  const close = async (): Promise<void> => {
+    await lock.release();
+    await postgres.stop();
+  };
+  return { url, ownerUrl: url, gone: postgres.exited, close };
 }
 
-/** Makes the folder that holds the task folders, before the first turn needs it. Throws `StartupError`. */
-export function openWorkspaceRoot({ workspaceRoot }: Pick<Config, 'workspaceRoot'>): void {
+/** Nothing is migrated under a restore, and nothing restored under a process that works. */
+async function lockAndMigrate({ url, ownerUrl }: Pick<Storage, 'url' | 'ownerUrl'>, { alone }: StorageOptions): Promise<DeploymentLock> {
+  const lock = await (alone ? takeDeployment(url) : joinDeployment(url));
   try {
-    makeFolder(workspaceRoot);
-  } catch (cause) {
-    const message = `This account may not write to ${workspaceRoot}: correct its owner, or set ECHELON_WORKSPACE_ROOT to another folder.`;
-    throw new StartupError('no_permission', message, { cause });
+    await migrate(ownerUrl, MIGRATIONS, url);
+    return lock;
+  } catch (error) {
+    await lock.release();
+    throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { applicationRole, migrate } from '@echelon/persistence/migrate';
 import pg from 'pg';
-import { databaseUrl, SERVER_VARIABLE, TEMPLATE } from './test-server.js';
+import { databaseUrl, MIGRATIONS, SERVER_VARIABLE, TEMPLATE } from './test-server.js';
 
 export interface TestDatabase {
   readonly url: string;
@@ -17,7 +18,13 @@ export async function createTestDatabase({ empty = false }: { readonly empty?: b
   const name = `spec_${randomBytes(6).toString('hex')}`;
   await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${empty ? 'template0' : TEMPLATE}`);
   const url = databaseUrl(server, name);
-  return { url, asOwner: (statements) => onServer(url, statements), drop: () => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`) };
+  // The copy has the template's tables; the role is each database's own.
+  if (!empty) await migrate(url, MIGRATIONS);
+  const drop = async (): Promise<void> => {
+    await onServer(server, `DROP DATABASE ${name} WITH (FORCE)`);
+    await onServer(server, `DROP ROLE IF EXISTS ${applicationRole(url)}`);
+  };
+  return { url, asOwner: (statements) => onServer(url, statements), drop };
 }
 
 async function onServer(url: string, statements: string): Promise<void> {

@@ -9,7 +9,7 @@ import pg from 'pg';
 export const SERVER_VARIABLE = 'ECHELON_TEST_POSTGRES';
 export const TEMPLATE = 'echelon_template';
 
-const migrations = path.resolve(import.meta.dirname, '../../../prisma/migrations');
+export const MIGRATIONS = path.resolve(import.meta.dirname, '../../../prisma/migrations');
 
 /** Starts the one Postgres of a test run, with a migrated template database; TEST_DATABASE_URL names another server to use. */
 export async function startTestServer(): Promise<{ stop(): Promise<void> }> {
@@ -52,7 +52,7 @@ async function createTemplate(url: string): Promise<void> {
   } finally {
     await client.end();
   }
-  await migrate(databaseUrl(url, TEMPLATE), migrations);
+  await migrate(databaseUrl(url, TEMPLATE), MIGRATIONS);
 }
 
 /** The address of another database on the same server. */

@@ -1,18 +1,9 @@
 /** What makes a restored dump safe to start on (operations.md, Backup and restore): nothing of the time after the dump may act on it. */
 import type { OpenTx, Tx } from '../database.js';
-import { isPresent, PRESENCE_LOCK_CLASS } from './presence-lock.js';
+import { isPresent } from './presence-lock.js';
 
 /** Larger than any number of events that one deployment writes between a dump and its loss. */
 const POSITION_GAP = 1_000_000_000;
-
-/** Workers and other processes of ours that are connected to this database now. */
-export async function countLiveProcesses(tx: Tx): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${PRESENCE_LOCK_CLASS} AND l.objsubid = 2 AND l.granted
-       AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())`,
-  );
-  return row?.count ?? 0;
-}
 
 /** Turns that somebody was running when the dump was made; parked ones wait on. */
 export function listInterruptedTurns(
