@@ -1,6 +1,6 @@
 /** Puts the HTTP server in front of a platform, with what it stands on as its readiness. */
 import type { Platform } from '@echelon/platform';
-import type { Health } from './health.js';
+import type { Health, HealthCheck } from './health.js';
 import { createMetrics } from './metrics.js';
 import { observeEvents } from './observe-events.js';
 import { createServer, type Server } from './server.js';
@@ -20,13 +20,18 @@ export async function createPlatformServer(platform: Platform): Promise<Server> 
   });
 }
 
-/** The database must answer, and a worker in this process must have fetched recently. A queue that is down delays work, and loses none. */
+/** The database must answer, and a worker in this process may claim and must have fetched recently. A queue that is down delays work, and loses none. */
 async function readHealth({ facts, queue, worker }: Platform): Promise<Health> {
   const [answers, queueHealth] = await Promise.all([facts.databaseAnswers(), queue.health()]);
   const checks = {
     database: { ok: answers },
     queue: { ok: true, ...(queueHealth.reachable ? {} : { detail: queueHealth.reason }) },
-    ...(worker ? { worker: { ok: worker.fetchedRecently() || !queueHealth.reachable } } : {}),
+    ...(worker ? { worker: readWorker(worker, queueHealth.reachable) } : {}),
   };
   return { ready: Object.values(checks).every((check) => check.ok), checks };
+}
+
+function readWorker(worker: NonNullable<Platform['worker']>, queueReachable: boolean): HealthCheck {
+  const detail = worker.obstacle();
+  return detail === null ? { ok: worker.fetchedRecently() || !queueReachable } : { ok: false, detail };
 }

@@ -14,6 +14,8 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   readonly slots: number;
   readonly commandSlots: number | null;
+  /** What running commands may still use once the process is told to end (K23). */
+  readonly handOverMs: number;
   readonly queueNamespace: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly model: string | null;
@@ -57,6 +59,7 @@ function toConfig(values: ReadonlyMap<string, unknown>, env: Config['env']): Con
       .filter(Boolean),
     slots: find('ECHELON_SLOTS') ?? 64,
     commandSlots: find('ECHELON_COMMAND_SLOTS'),
+    handOverMs: (find<number>('ECHELON_HAND_OVER_SECONDS') ?? 25) * 1_000,
     queueNamespace: find('ECHELON_QUEUE_NAMESPACE') ?? 'main',
     logLevel: find('ECHELON_LOG_LEVEL') ?? 'info',
     model: find('ECHELON_MODEL'),

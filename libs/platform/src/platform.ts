@@ -24,8 +24,7 @@ import { Closing } from './closing.js';
 import type { Config } from './config.js';
 import { createLogger } from './logger.js';
 import { openStorage, openWorkspaceRoot, type Storage } from './storage.js';
-import type { WorkerHost } from './worker-host.js';
-import { superviseWorker } from './worker-supervisor.js';
+import { type SupervisedWorker, superviseWorker } from './worker-supervisor.js';
 import { createTaskTools, endCommand } from './task-tools.js';
 import { warnOfUnknownVariables } from './warn-of-unknown.js';
 
@@ -47,7 +46,7 @@ export interface Platform {
   readonly catalogue: ToolCatalogue;
   readonly queue: JobQueue;
   readonly bus: EventBus;
-  readonly worker: WorkerHost | null;
+  readonly worker: SupervisedWorker | null;
   close(): Promise<void>;
 }
 
@@ -74,6 +73,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     closing.add(services.events, (it) => it.close());
     const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config) });
     const clients = createClients(config);
+    const { slots, handOverMs } = config;
     const runtime = new LoopRuntime({
       database,
       transactions,
@@ -82,11 +82,11 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
       clientOf: clients,
       workspaceRoot: config.workspaceRoot,
       endCommand,
+      handOverMs,
     });
-    const { slots } = config;
     const worker = options.worker
       ? closing.add(
-          await superviseWorker({ url: storage.url, database, transactions, queue, relay, sequencer, runtime, slots, log }),
+          await superviseWorker({ url: storage.url, database, transactions, queue, relay, sequencer, runtime, slots, handOverMs, log }),
           (it) => it.close(),
         )
       : null;

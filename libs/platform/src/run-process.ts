@@ -3,6 +3,7 @@ import { StartupError } from '@echelon/embedded-postgres';
 import { MigrationError } from '@echelon/persistence';
 import { ConfigError } from './config.js';
 import { stopSignal, untilAborted } from './stop-signal.js';
+import { WorkerTooOldError } from './worker-host.js';
 
 /** `start` returns what closes the process again, in order. */
 export async function runProcess(start: () => Promise<() => Promise<void>>): Promise<void> {
@@ -18,5 +19,5 @@ export async function runProcess(start: () => Promise<() => Promise<void>>): Pro
 }
 
 function isExpected(error: unknown): error is Error {
-  return error instanceof ConfigError || error instanceof StartupError || error instanceof MigrationError;
+  return [ConfigError, MigrationError, StartupError, WorkerTooOldError].some((kind) => error instanceof kind);
 }

@@ -70,6 +70,12 @@ export const VARIABLES = [
     fallback: 'processor cores',
   },
   {
+    name: 'ECHELON_HAND_OVER_SECONDS',
+    ...wholeNumber(0, 600),
+    meaning: 'seconds that running commands get when a worker ends; it is gone 5 s later at most',
+    fallback: '25',
+  },
+  {
     name: 'ECHELON_QUEUE_NAMESPACE',
     schema: z
       .string()

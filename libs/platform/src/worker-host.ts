@@ -28,9 +28,17 @@ import {
 /** Rises when a worker of an older build may no longer claim (operations.md, Upgrades). */
 const WORKER_BUILD = 1;
 
-const HAND_OVER_MS = 25_000;
 const FETCHED_RECENTLY_MS = 15_000;
-const TOUCH_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
+
+/** The database asks for a newer build; `message` is one sentence. */
+export class WorkerTooOldError extends Error {
+  override readonly name = 'WorkerTooOldError';
+
+  constructor(minimum: number) {
+    super(`This worker is of build ${WORKER_BUILD}; the database wants ${minimum} or newer: start the newer version.`);
+  }
+}
 
 export interface WorkerHostOptions {
   readonly url: string;
@@ -41,22 +49,28 @@ export interface WorkerHostOptions {
   readonly sequencer: Sequencer;
   readonly runtime: AgentRuntime;
   readonly slots: number;
+  /** What commands may still use once this process hands over (K23). */
+  readonly handOverMs: number;
   readonly log: Logger;
-  /** The presence is lost for good: what runs here was ended without a write, and this worker must not go on. */
+  readonly heartbeatMs?: number;
+  /**
+   * This worker must not go on, and is to be closed: its presence is lost for good, and what ran here was ended without a write; or
+   * its build became too old, and closing hands over what runs.
+   */
   readonly onLost: () => void;
 }
 
 export interface WorkerHost {
   /** A worker counts as alive only if it fetched recently (architecture.md §4.7). */
   fetchedRecently(): boolean;
-  /** Hands running turns over and stops, within 30 s. */
+  /** Hands running turns over and stops, within 5 s more than commands may still use. */
   close(): Promise<void>;
 }
 
-/** Starts the worker. Rejects when its build is too old for the database. */
+/** Starts the worker. Rejects with `WorkerTooOldError` when its build is too old for the database. */
 export async function startWorkerHost(options: WorkerHostOptions): Promise<WorkerHost> {
   const minimum = await readMinimumWorker(options.database);
-  if (WORKER_BUILD < minimum) throw new Error(`This worker is of build ${WORKER_BUILD}; the database wants ${minimum} or newer.`);
+  if (WORKER_BUILD < minimum) throw new WorkerTooOldError(minimum);
   const listener: { current: PresenceListener | null } = { current: null };
   const presence = await takePresence(options.url, {
     renewed: (leases) => listener.current?.renewed(leases),
@@ -106,19 +120,25 @@ function host(options: WorkerHostOptions, { id, presence, runner }: Worker): Wor
   const sweeper = new Sweeper({ ...options, elected: () => presence.elected(), oldestWaitMs: () => oldestWait(queue) });
   sweeper.start();
   const fetchedRecently = (): boolean => Date.now() - (consumer.lastFetchedAt() ?? 0) < FETCHED_RECENTLY_MS;
-  const touch = async (): Promise<void> => {
-    if (fetchedRecently()) await touchWorker(database, id).catch((error: unknown) => log.warn({ error }, 'worker.touch_failed'));
+  const beat = async (): Promise<void> => {
+    if (fetchedRecently()) await touchWorker(database, id);
+    const minimum = await readMinimumWorker(database);
+    if (WORKER_BUILD >= minimum) return;
+    clearInterval(beating);
+    log.error({ build: WORKER_BUILD, minimum }, 'worker.too_old');
+    options.onLost();
   };
-  const touching = setInterval(() => void touch(), TOUCH_MS);
+  const failed = (error: unknown): void => log.warn({ error }, 'worker.heartbeat_failed');
+  const beating = setInterval(() => void beat().catch(failed), options.heartbeatMs ?? HEARTBEAT_MS);
   return {
     fetchedRecently,
     close: async () => {
-      clearInterval(touching);
+      clearInterval(beating);
       relay.offerDirectClaims(null);
       try {
         await consumer.pause();
         await runner.handOver();
-        await consumer.close({ graceMs: HAND_OVER_MS });
+        await consumer.close({ graceMs: options.handOverMs });
         await sweeper.stop();
         await removeWorker(database, id);
       } finally {

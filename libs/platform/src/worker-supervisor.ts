@@ -1,45 +1,68 @@
-/** Keeps one worker running: one that lost its presence (the database went away) is replaced by a new one as soon as that is possible. */
+/**
+ * Keeps one worker running: one that must not go on (the database went away, or asks for a newer build) is replaced by a new one as
+ * soon as that is possible.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startWorkerHost, type WorkerHost, type WorkerHostOptions } from './worker-host.js';
 
 const RETRY_MS = 1_000;
+const LOST = 'The worker is being replaced.';
+
+export interface SupervisedWorker extends WorkerHost {
+  /** Why nothing is claimed here, in one sentence; `null` while the worker works. */
+  obstacle(): string | null;
+}
 
 /** Starts the worker and replaces it when it is lost; rejects when the first one cannot start. */
-export async function superviseWorker(options: Omit<WorkerHostOptions, 'onLost'>): Promise<WorkerHost> {
+export async function superviseWorker(options: Omit<WorkerHostOptions, 'onLost'>): Promise<SupervisedWorker> {
+  const { log } = options;
   const closing = new AbortController();
+  let host: WorkerHost | null = null;
+  let obstacle: string | null = null;
   let replacing: Promise<void> = Promise.resolve();
-  let host = await start();
 
-  function start(): Promise<WorkerHost> {
-    return startWorkerHost({
-      ...options,
-      onLost: () => {
-        replacing = replace(host).catch((error: unknown) => options.log.error({ error }, 'worker.not_replaced'));
-      },
-    });
+  /** A worker that is lost while it starts is replaced like any other; one that did not start is none. */
+  async function start(): Promise<void> {
+    const lost = new AbortController();
+    host = await startWorkerHost({ ...options, onLost: () => lost.abort() });
+    obstacle = null;
+    const replaceNext = (): void => void (replacing = replacing.then(replace));
+    if (lost.signal.aborted) replaceNext();
+    else lost.signal.addEventListener('abort', replaceNext, { once: true });
   }
 
-  async function replace(lost: WorkerHost): Promise<void> {
-    options.log.warn({}, 'worker.lost');
-    await lost.close().catch((error: unknown) => options.log.warn({ error }, 'worker.close_failed'));
+  async function replace(): Promise<void> {
+    log.warn({}, 'worker.lost');
+    obstacle = LOST;
+    await host?.close().catch((error: unknown) => log.warn({ error }, 'worker.close_failed'));
+    host = null;
     while (!closing.signal.aborted) {
       try {
-        host = await start();
-        options.log.info({}, 'worker.replaced');
+        await start();
+        log.info({}, 'worker.replaced');
         return;
       } catch (error) {
-        options.log.warn({ error }, 'worker.cannot_start');
+        noteObstacle(error);
         await sleep(RETRY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }
   }
 
+  /** Each obstacle is logged once, not with every attempt. */
+  function noteObstacle(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message !== obstacle) log.warn({ error }, 'worker.cannot_start');
+    obstacle = message;
+  }
+
+  await start();
   return {
-    fetchedRecently: () => host.fetchedRecently(),
+    fetchedRecently: () => host?.fetchedRecently() ?? false,
+    obstacle: () => obstacle,
     close: async () => {
       closing.abort();
       await replacing;
-      await host.close();
+      await host?.close();
     },
   };
 }

@@ -29,10 +29,9 @@ export interface LoopRuntimeOptions {
   readonly workspaceRoot: string;
   /** Ends what a command of an interrupted turn may have left, as its call's row describes it; `false` where it is out of reach (K21). */
   readonly endCommand: (process: object) => Promise<boolean>;
+  /** What a tool may still use once the process hands over; then it is interrupted and its outcome unknown (K23). */
+  readonly handOverMs: number;
 }
-
-/** What a tool may still use once the process hands over; then it is interrupted and its outcome unknown (K23). */
-const HAND_OVER_TOOL_MS = 25_000;
 
 export class LoopRuntime implements AgentRuntime {
   constructor(private readonly options: LoopRuntimeOptions) {}
@@ -60,7 +59,7 @@ export class LoopRuntime implements AgentRuntime {
       turn: `t${claimed.turn.number}`,
       promptId: claimed.turn.id,
       signal: AbortSignal.any([signals.stop, signals.lost]),
-      toolSignal: AbortSignal.any([signals.stop, signals.lost, abortedLater(signals.handOver, HAND_OVER_TOOL_MS)]),
+      toolSignal: AbortSignal.any([signals.stop, signals.lost, abortedLater(signals.handOver, this.options.handOverMs)]),
       handOver: signals.handOver,
       journal,
       artifacts: new TurnArtifacts(database, claimed),

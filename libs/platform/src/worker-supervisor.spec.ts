@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createPostgresEventBus, createPostgresJobQueue, type EventBus, type JobQueue } from '@echelon/messaging';
+import { type AgentRuntime, Relay, Sequencer, Transactions } from '@echelon/orchestration';
+import { waitFor } from '@echelon/testkit';
+import { World } from '../../../test/support/world.js';
+import { WorkerTooOldError } from './worker-host.js';
+import { type SupervisedWorker, superviseWorker } from './worker-supervisor.js';
+
+const COMPLETED = { stop: { reason: 'completed' }, record: () => Promise.resolve() } as const;
+const ignore = () => undefined;
+
+let world: World;
+let queue: JobQueue;
+let bus: EventBus;
+let worker: SupervisedWorker | null;
+let logged: { readonly event: string; readonly facts: object }[];
+let ran: string[];
+
+beforeAll(async () => {
+  world = await World.open();
+  queue = createPostgresJobQueue({ connectionString: world.url });
+  bus = createPostgresEventBus({ connectionString: world.url, namespace: 'spec' });
+});
+afterAll(async () => {
+  await queue.close();
+  await bus.close();
+  await world.close();
+});
+beforeEach(() => {
+  worker = null;
+  logged = [];
+  ran = [];
+});
+afterEach(async () => {
+  await worker?.close();
+  await world.rows(`DELETE FROM setting WHERE key = 'schema.min_worker'`);
+});
+
+/** Each turn ends at once, or at the hand-over when its session is named. */
+function agent(untilHandOver: string | null = null): AgentRuntime {
+  return {
+    run: async ({ session }, { handOver }) => {
+      ran.push(session.id);
+      if (session.id !== untilHandOver) return COMPLETED;
+      if (!handOver.aborted) await new Promise((resolve) => handOver.addEventListener('abort', resolve, { once: true }));
+      return { stop: { reason: 'handed_over' }, record: () => Promise.resolve() };
+    },
+  };
+}
+
+async function start(runtime = agent()): Promise<SupervisedWorker> {
+  const log = (facts: object, event: string): void => void logged.push({ event, facts });
+  const relay = new Relay(world.database, queue, ignore, ignore);
+  worker = await superviseWorker({
+    url: world.url,
+    database: world.database,
+    transactions: new Transactions(world.database, relay),
+    queue,
+    relay,
+    sequencer: new Sequencer(world.database, bus, ignore),
+    runtime,
+    slots: 2,
+    handOverMs: 1_000,
+    log: { info: log, warn: log, error: log },
+    heartbeatMs: 20,
+  });
+  return worker;
+}
+
+async function askFor(build: number): Promise<void> {
+  await world.rows(
+    `INSERT INTO setting (key, value) VALUES ('schema.min_worker', to_jsonb($1::int)) ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value`,
+    [build],
+  );
+}
+
+describe('a worker whose build is too old for the database', () => {
+  test('does not start, and says why in a sentence', async () => {
+    await askFor(2);
+    await expect(start()).rejects.toThrow(new WorkerTooOldError(2));
+  });
+
+  test('stops claiming while it runs, hands its turns over, and says so in log and health [O10]', async () => {
+    const { sessionId } = await world.task();
+    await world.prompt(sessionId);
+    const supervised = await start(agent(sessionId));
+    await queue.enqueue([{ id: 'o-1', sessionId, priority: 0 }]);
+    await waitFor('the turn runs', () => ran.includes(sessionId));
+    expect(supervised.obstacle()).toBeNull();
+    await askFor(2);
+    await waitFor('the worker is refused', () => supervised.obstacle() === new WorkerTooOldError(2).message);
+    expect(logged).toContainEqual({ event: 'worker.too_old', facts: { build: 1, minimum: 2 } });
+    expect(logged.filter(({ event }) => event === 'worker.cannot_start')).toHaveLength(1);
+    expect(supervised.fetchedRecently()).toBe(false);
+    expect(await world.sessionRow(sessionId)).toMatchObject({ lease_owner: null, runnable: true });
+    expect(await world.rows('SELECT id FROM worker')).toEqual([]);
+  });
+
+  test('works again when the database asks for it no longer', async () => {
+    const supervised = await start();
+    await askFor(2);
+    await waitFor('the worker stops', () => supervised.obstacle() !== null);
+    await askFor(1);
+    await waitFor('the worker works again', () => supervised.obstacle() === null);
+    const { sessionId } = await world.task();
+    await world.prompt(sessionId);
+    await queue.enqueue([{ id: 'o-2', sessionId, priority: 0 }]);
+    await waitFor('the turn runs', () => ran.includes(sessionId));
+  });
+});
