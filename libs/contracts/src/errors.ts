@@ -47,6 +47,16 @@ export const ERRORS: Readonly<Record<RefusalCode | 'INTERNAL', ErrorDefinition>>
     title: 'Only an autopilot task asks its parent.',
     advice: 'Use the question tool that you were given, or proceed with best judgment.',
   },
+  WORKFLOW_LOOP: {
+    status: 422,
+    title: 'The steps would move a task in a circle without end.',
+    advice: 'Leave out the instructions of one step of the named path, or end the circle.',
+  },
+  WORKFLOW_STEP_IN_USE: {
+    status: 409,
+    title: 'Tasks that have not ended are in this step.',
+    advice: 'Move them to another step first.',
+  },
   NO_PARENT: {
     status: 422,
     title: 'The task has no parent to ask.',

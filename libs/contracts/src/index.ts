@@ -17,6 +17,8 @@ export {
   CreateTask,
   CreatedTask,
   ListTasks,
+  MovedTask,
+  MoveTask,
   RelatedTasks,
   ReparentTask,
   StoppedTask,
@@ -30,3 +32,4 @@ export {
 export { DeletedTaskPlan, FoundTaskPlan, TaskPlan, WriteTaskPlan, WrittenTaskPlan } from './task-plan.js';
 export { InvariantReport } from './system.js';
 export { AgentProfile, CreateProfile, CreateWorkspace, IssueToken, IssuedToken, Token, UpdateProfile, Workspace } from './workspace.js';
+export { CreateWorkflow, UpdateWorkflow, Workflow, WorkflowStep } from './workflow.js';

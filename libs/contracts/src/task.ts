@@ -18,6 +18,8 @@ export const Task = z
     autopilot: z.boolean().meta({ description: 'Fixed at creation; never inherited.' }),
     state: TaskState,
     pending_action: PendingAction,
+    workflow_id: Id.nullable(),
+    workflow_step: z.object({ id: Id, name: z.string() }).nullable().meta({ description: 'The step of its workflow; null without one.' }),
     profile_id: Id,
     workspace_mode: WorkspaceMode,
     primary_session_id: Id.nullable(),
@@ -47,6 +49,8 @@ export const CreateTask = z
     workspace_mode: WorkspaceMode.optional(),
     blocked_by: z.array(Id).max(MAX_BLOCKERS).default([]),
     start_agent: z.boolean().default(true),
+    workflow_id: Id.or(z.literal('default')).optional().meta({ description: 'Or `default`, the workspace’s own choice. Without it the task has no workflow.' }),
+    workflow_step_id: Id.optional().meta({ description: 'The step that it starts in; the first of the workflow where left out.' }),
   })
   .meta({ id: 'CreateTask' });
 export type CreateTask = z.infer<typeof CreateTask>;
@@ -63,6 +67,15 @@ export const UpdateTask = z
   })
   .meta({ id: 'UpdateTask' });
 export type UpdateTask = z.infer<typeof UpdateTask>;
+
+/** The step that a task moves to; `workflow_id` may be named to be sure. */
+export const MoveTask = z.strictObject({ workflow_step_id: Id, workflow_id: Id.optional() }).meta({ id: 'MoveTask' });
+export type MoveTask = z.infer<typeof MoveTask>;
+
+export const MovedTask = Task.extend({
+  deferred: z.boolean().meta({ description: 'The task’s turn runs: it moves when that turn ends, unless the turn asks its parent.' }),
+}).meta({ id: 'MovedTask' });
+export type MovedTask = z.infer<typeof MovedTask>;
 
 /** Another parent for a task; `null` makes it a root. */
 export const ReparentTask = z.strictObject({ parent_id: Id.nullable() }).meta({ id: 'ReparentTask' });
@@ -86,6 +99,8 @@ export const ListTasks = PageQuery.extend({
   state: TaskState.optional(),
   include_archived: z.stringbool().or(z.boolean()).optional(),
   query: z.string().max(200).optional(),
+  workflow_id: Id.optional(),
+  workflow_step_id: Id.optional(),
 });
 export type ListTasks = z.infer<typeof ListTasks>;
 

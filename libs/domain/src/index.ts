@@ -79,7 +79,9 @@ export {
 } from './session.js';
 export { decideSpawn, type Spawn } from './session-spawn.js';
 export { type Reach, reachesFamily, settleTurn, type Settlement, type SettlementFacts } from './settlement.js';
+export { endStep, NO_STEP, type StepEnd, type StepEndFacts, type StepFacts } from './step-end.js';
 export { refuseReparent } from './task-parent.js';
 export { decidePlanWrite, type PlanIntention, type PlanWriter, refusePlanWriter } from './task-plan.js';
 export { taskMachine, type TaskEvent, type TaskState } from './task.js';
 export { PARK_EVENTS, turnMachine, type ParkReason, type TurnEvent, type TurnOutcome, type TurnStatus } from './turn.js';
+export { MAX_STEPS, type OnTurnComplete, refuseWorkflow, type StepDefinition, targetOf } from './workflow.js';

@@ -4,6 +4,7 @@ export const LIMITS = {
   question_bytes: { default: 8_192, unit: 'bytes', meaning: 'text of a question' },
   option_bytes: { default: 1_024, unit: 'bytes', meaning: 'label or description of an option' },
   plan_bytes: { default: 65_536, unit: 'bytes', meaning: 'plan of a task' },
+  instructions_bytes: { default: 16_384, unit: 'bytes', meaning: 'instructions of a step of a workflow' },
   title_graphemes: { default: 60, unit: 'graphemes', meaning: 'title of a task or of its plan' },
   tool_arguments_bytes: { default: 1_048_576, unit: 'bytes', meaning: 'arguments of a tool call', fixed: true },
   tool_arguments_levels: { default: 64, unit: 'levels', meaning: 'nesting of a tool call’s arguments', fixed: true },

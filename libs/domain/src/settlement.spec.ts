@@ -1,44 +1,56 @@
 import { describe, expect, test } from '@jest/globals';
-import { reachesFamily, type SettlementFacts, settleTurn } from '@echelon/domain';
+import {
+  endStep,
+  NO_STEP,
+  type Reach,
+  reachesFamily,
+  type SettlementFacts,
+  settleTurn,
+  type StepEnd,
+  type StepEndFacts,
+} from '@echelon/domain';
 
 const FACTS: SettlementFacts = {
   outcome: 'completed',
-  asked: false,
+  step: 'stays',
   questionPending: false,
-  signalled: false,
-  onLastStep: true,
-  stepRequiresSignal: false,
-  isPrimary: true,
   hasParent: true,
   next: { do: 'nothing', because: 'empty' },
   otherSessionActive: false,
   yieldToOthers: false,
 };
+const REACH: Reach = { outcome: 'completed', asked: false, signalled: false, moveAsked: false, step: NO_STEP, hasParent: true };
 const NEXT = { do: 'open', entryId: 'e' } as const;
 
 const OUTCOMES = ['completed', 'completed_empty', 'tool_ended_turn', 'stopped', 'interrupted', 'error', 'turn_cap'] as const;
 const BOTH = [false, true];
 
 /** Every end that a turn can come to. */
-function* everyEnd(): Generator<SettlementFacts> {
+function* everyEnd(): Generator<Reach> {
   for (const outcome of OUTCOMES)
     for (const asked of BOTH)
       for (const signalled of BOTH)
-        for (const onLastStep of BOTH)
-          for (const stepRequiresSignal of BOTH)
-            for (const hasParent of BOTH) yield { ...FACTS, outcome, asked, signalled, onLastStep, stepRequiresSignal, hasParent };
+        for (const moveAsked of BOTH)
+          for (const isLast of BOTH)
+            for (const requiresSignal of BOTH)
+              for (const hasParent of BOTH)
+                yield { outcome, asked, signalled, moveAsked, step: { isLast, requiresSignal, movesTo: null }, hasParent };
+}
+
+function stepOf(end: Reach, more: Partial<StepEndFacts> = {}): StepEnd {
+  return endStep({ ...end, questionPending: false, isPrimary: true, childrenOpen: false, ...more });
 }
 
 test('an end that completes the task or alerts the parent is known to reach them before anything is locked [K11]', () => {
   for (const end of everyEnd()) {
-    const { completesTask, alertsParent } = settleTurn(end);
+    const { completesTask, alertsParent } = settleTurn({ ...FACTS, ...end, step: stepOf(end) });
     if (completesTask || alertsParent) expect({ end, reaches: reachesFamily(end) }).toEqual({ end, reaches: true });
   }
 });
 
 test('an ordinary end, and one with a question, reach nobody else', () => {
-  expect(reachesFamily(FACTS)).toBe(false);
-  expect(reachesFamily({ ...FACTS, outcome: 'tool_ended_turn', asked: true, signalled: true })).toBe(false);
+  expect(reachesFamily(REACH)).toBe(false);
+  expect(reachesFamily({ ...REACH, outcome: 'tool_ended_turn', asked: true, signalled: true })).toBe(false);
 });
 
 describe('settling a turn', () => {
@@ -47,7 +59,6 @@ describe('settling a turn', () => {
       session: 'rest',
       task: 'rest',
       completesTask: false,
-      runsOnTurnComplete: true,
       drains: null,
       announces: false,
       alertsParent: false,
@@ -62,24 +73,19 @@ describe('settling a turn', () => {
     expect(settleTurn({ ...FACTS, next: NEXT, yieldToOthers: true })).toMatchObject({ session: 'rest', drains: null, announces: true });
   });
 
-  test('a turn that asked waits, and neither its step nor its signal counts [A17, K6b]', () => {
-    const asked = { ...FACTS, outcome: 'tool_ended_turn', asked: true, questionPending: true, signalled: true } as const;
-    expect(settleTurn(asked)).toMatchObject({
-      session: 'wait',
-      task: 'wait',
-      completesTask: false,
-      runsOnTurnComplete: false,
-      alertsParent: false,
-    });
+  test('a turn that asked waits, and its signal does not count [A17, K6b]', () => {
+    const asked = { ...REACH, outcome: 'tool_ended_turn', asked: true, signalled: true } as const;
+    const settled = settleTurn({ ...FACTS, outcome: 'tool_ended_turn', step: stepOf(asked), questionPending: true });
+    expect(settled).toMatchObject({ session: 'wait', task: 'wait', completesTask: false, alertsParent: false });
   });
 
   test('a turn that asked counts as asked although its question was answered meanwhile [K6b]', () => {
-    const settled = settleTurn({ ...FACTS, outcome: 'completed', asked: true, signalled: true, next: NEXT });
-    expect(settled).toMatchObject({ completesTask: false, runsOnTurnComplete: false, drains: 'e' });
+    const step = stepOf({ ...REACH, asked: true, signalled: true });
+    expect(settleTurn({ ...FACTS, step, next: NEXT })).toMatchObject({ completesTask: false, drains: 'e' });
   });
 
   test('a completion signal on the last step completes the task, whatever else is queued', () => {
-    expect(settleTurn({ ...FACTS, signalled: true, next: NEXT })).toMatchObject({
+    expect(settleTurn({ ...FACTS, step: stepOf({ ...REACH, signalled: true }), next: NEXT })).toMatchObject({
       session: 'complete',
       task: 'complete',
       completesTask: true,
@@ -88,10 +94,13 @@ describe('settling a turn', () => {
   });
 
   test.each([
-    ['not the last step', { onLastStep: false }],
+    ['not the last step', { step: { ...NO_STEP, isLast: false } }],
     ['a turn that ended badly', { outcome: 'error' }],
+    ['a turn that was stopped', { outcome: 'stopped' }],
+    ['a turn that was cancelled', { outcome: 'cancelled' }],
   ] as const)('a signal does not complete the task on %s', (_case, change) => {
-    expect(settleTurn({ ...FACTS, signalled: true, ...change })).toMatchObject({ completesTask: false, task: 'rest' });
+    const end = { ...REACH, signalled: true, ...change };
+    expect(settleTurn({ ...FACTS, outcome: end.outcome, step: stepOf(end) })).toMatchObject({ completesTask: false, task: 'rest' });
   });
 
   test('another session that works keeps the task where it is', () => {
@@ -116,8 +125,9 @@ describe('settling a turn', () => {
     expect(settleTurn({ ...FACTS, outcome }).alertsParent).toBe(false);
   });
 
-  test('a missing signal alerts the parent where the step requires one', () => {
-    expect(settleTurn({ ...FACTS, stepRequiresSignal: true }).alertsParent).toBe(true);
-    expect(settleTurn({ ...FACTS, stepRequiresSignal: true, asked: true }).alertsParent).toBe(false);
+  test('a missing signal alerts the parent, unless the session goes on by itself', () => {
+    expect(settleTurn({ ...FACTS, step: 'misses_signal' }).alertsParent).toBe(true);
+    expect(settleTurn({ ...FACTS, step: 'misses_signal', next: NEXT }).alertsParent).toBe(false);
+    expect(settleTurn({ ...FACTS, step: 'misses_signal', hasParent: false }).alertsParent).toBe(false);
   });
 });

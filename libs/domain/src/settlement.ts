@@ -2,25 +2,22 @@
  * Settlement of a turn: one pure decision over how it ended and what waits (architecture.md §4.6, K5, K6b).
  *
  * S1  A turn that asked is recognised by its own column, never by the question's status now.
- * S2  Such a turn runs no on-turn-complete; its completion signal and deferred move are void (A17).
+ * S2  What becomes of the task's step is decided before (`endStep`); a step that it enters may already have given the session work.
  * S3  Only a completion signal on the last step makes the task terminal here; everything else rests in review.
+ * S4  Stop wins over a completion signal of the same turn, whichever came first (lead-and-turns.md T6): the task rests in review.
  */
 import type { NextWork } from './admission.js';
 import type { SessionEvent } from './session.js';
+import type { StepEnd, StepFacts } from './step-end.js';
 import type { TaskEvent } from './task.js';
-import { endedBadly, type TurnOutcome } from './turn.js';
+import { endedBadly, type TurnOutcome, wasStopped } from './turn.js';
 
 export interface SettlementFacts {
   readonly outcome: TurnOutcome;
-  /** `turn.ended_by_question_id` is set. */
-  readonly asked: boolean;
+  readonly step: StepEnd;
   readonly questionPending: boolean;
-  readonly signalled: boolean;
-  readonly onLastStep: boolean;
-  readonly stepRequiresSignal: boolean;
-  readonly isPrimary: boolean;
   readonly hasParent: boolean;
-  /** What the session would do next once this turn is closed. */
+  /** What the session would do next once this turn is closed and its task is in its step. */
   readonly next: NextWork;
   /** Another session of the task runs or waits. */
   readonly otherSessionActive: boolean;
@@ -32,7 +29,6 @@ export interface Settlement {
   readonly session: SessionEvent;
   readonly task: TaskEvent | null;
   readonly completesTask: boolean;
-  readonly runsOnTurnComplete: boolean;
   /** Entry that opens the next turn under the same lease. */
   readonly drains: string | null;
   /** The lease is given back although there is work: announce it. */
@@ -40,17 +36,25 @@ export interface Settlement {
   readonly alertsParent: boolean;
 }
 
-/** What of a settlement reaches beyond the turn's own task: the task ends, or its parent is told. Known before anything is locked. */
-export type Reach = Pick<SettlementFacts, 'outcome' | 'asked' | 'signalled' | 'onLastStep' | 'stepRequiresSignal' | 'hasParent'>;
+/** What of an end reaches beyond the turn's own task: the task ends, or its parent is told. Known before anything is locked. */
+export interface Reach {
+  readonly outcome: TurnOutcome;
+  readonly asked: boolean;
+  readonly signalled: boolean;
+  readonly moveAsked: boolean;
+  readonly step: StepFacts;
+  readonly hasParent: boolean;
+}
 
 /** Whether settling the turn may touch other tasks than its own; if not, siblings settle side by side. */
-export function reachesFamily(facts: Reach): boolean {
-  return completes(facts) || (facts.hasParent && (endedBadly(facts.outcome) || facts.stepRequiresSignal));
+export function reachesFamily({ outcome, asked, signalled, moveAsked, step, hasParent }: Reach): boolean {
+  const completes = signalled && !asked && !moveAsked && step.isLast && !endedBadly(outcome) && !wasStopped(outcome);
+  return completes || (hasParent && (endedBadly(outcome) || step.requiresSignal));
 }
 
 /** Decides what follows a turn. The caller closes the turn and applies this in the same transaction. */
 export function settleTurn(facts: SettlementFacts): Settlement {
-  const completesTask = completes(facts);
+  const completesTask = facts.step === 'completes_task';
   const hasWork = !completesTask && facts.next.do === 'open';
   const drains = hasWork && facts.next.do === 'open' && !facts.yieldToOthers ? facts.next.entryId : null;
   const waits = facts.questionPending;
@@ -58,19 +62,10 @@ export function settleTurn(facts: SettlementFacts): Settlement {
     session: sessionEvent({ completesTask, drains: drains !== null, waits }),
     task: taskEvent({ completesTask, drains: drains !== null, waits, otherSessionActive: facts.otherSessionActive }),
     completesTask,
-    runsOnTurnComplete: !facts.asked && facts.outcome === 'completed' && facts.isPrimary,
     drains,
     announces: hasWork && drains === null,
-    alertsParent: facts.hasParent && (endedBadly(facts.outcome) || missesSignal(facts)),
+    alertsParent: facts.hasParent && (endedBadly(facts.outcome) || (facts.step === 'misses_signal' && facts.next.do !== 'open')),
   };
-}
-
-function completes({ signalled, asked, onLastStep, outcome }: Reach): boolean {
-  return signalled && !asked && onLastStep && !endedBadly(outcome);
-}
-
-function missesSignal(facts: SettlementFacts): boolean {
-  return facts.stepRequiresSignal && !facts.signalled && !facts.asked && facts.outcome === 'completed' && facts.next.do !== 'open';
 }
 
 function sessionEvent(decided: { completesTask: boolean; drains: boolean; waits: boolean }): SessionEvent {

@@ -60,6 +60,11 @@ const WELL_ENDED: ReadonlySet<TurnOutcome> = new Set([
   'cancelled',
 ]);
 
+/** Somebody's decision ended the turn: what it had signalled before is void (lead-and-turns.md T6, W4). */
+export function wasStopped(outcome: TurnOutcome): boolean {
+  return outcome === 'stopped' || outcome === 'cancelled';
+}
+
 /** A bad end alerts the parent (autopilot-contract.md §8). A stop was somebody's decision and is none. */
 export function endedBadly(outcome: TurnOutcome): boolean {
   return !WELL_ENDED.has(outcome);

@@ -4,11 +4,14 @@ import type { TaskRow } from '@echelon/persistence';
 import { quote, quoteInline } from './peer-text.js';
 
 /** A subtask's turn ended badly. */
-export function badEndText(task: TaskRow, end: { readonly outcome: TurnOutcome; readonly detail: string | null }): string {
+export function badEndText(
+  task: TaskRow,
+  end: { readonly outcome: TurnOutcome; readonly detail: string | null; readonly missesSignal?: boolean },
+): string {
   const name = `${quoteInline(task.title)} (task_id ${task.id})`;
   return [
     `Notice from the system: a turn of your subtask ${name} did not end well.`,
-    `Outcome: ${end.outcome}.`,
+    end.missesSignal ? 'It ended without the completion signal that its step requires.' : `Outcome: ${end.outcome}.`,
     ...(end.detail ? ['Details, as they were recorded:', quote(end.detail)] : []),
     '',
     `The subtask rests now and does nothing by itself. Read what happened with get_task_conversation_kandev, then decide: send it`,

@@ -17,6 +17,7 @@ import { TaskService } from './task.service.js';
 import { TokenService } from './token.service.js';
 import { TurnService } from './turn.service.js';
 import type { Transactions } from './unit-of-work.js';
+import { WorkflowService } from './workflow.service.js';
 import { WorkspaceService } from './workspace.service.js';
 
 export interface ServicesOptions {
@@ -30,6 +31,7 @@ export interface ServicesOptions {
 export function createServices({ database, transactions, bus, limits }: ServicesOptions): Services {
   return {
     workspaces: new WorkspaceService(database, transactions),
+    workflows: new WorkflowService(database, transactions, limits),
     profiles: new ProfileService(database, transactions, limits),
     tokens: new TokenService(database, transactions),
     tasks: new TaskService(database, transactions, limits),

@@ -5,6 +5,7 @@
 export { alertParent, type BadEnd } from './ending/alert.js';
 export { closeTurn } from './ending/close-turn.js';
 export { endQuestion, expireQuestion, withdrawQuestionEntries } from './ending/end-question.js';
+export { enterStep, type MoveCause } from './ending/enter-step.js';
 export { endSession, endSessionsOf, type SessionEndCause, type SessionEndState } from './ending/end-session.js';
 export { type Family, lockFamilies, lockForRest, lockForSettlement, lockQuestion } from './ending/lock.js';
 export { followDependencies, leaveParent, moveTask } from './ending/move-task.js';

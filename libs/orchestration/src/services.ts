@@ -12,11 +12,13 @@ import type { TaskPlanService } from './task-plan.service.js';
 import type { TaskService } from './task.service.js';
 import type { TokenService } from './token.service.js';
 import type { TurnService } from './turn.service.js';
+import type { WorkflowService } from './workflow.service.js';
 import type { WorkspaceService } from './workspace.service.js';
 
 /** What server, tools and command line receive: every intention of the product. */
 export interface Services {
   readonly workspaces: WorkspaceService;
+  readonly workflows: WorkflowService;
   readonly profiles: ProfileService;
   readonly tokens: TokenService;
   readonly tasks: TaskService;

@@ -28,8 +28,9 @@ import type { ClaimedTurn } from './claim.js';
 import { alertParent, closeTurn, lockForRest, lockForSettlement, moveTask } from './ending.js';
 import { followUpQuestions } from './question-follow-up.js';
 import { refreshWork, release } from './session-queue.js';
+import { settleStep } from './settle-step.js';
 import { othersWaitInTree } from './tree-turns.js';
-import { detailOf, outcomeOf, reachesOthers, reachOf } from './turn-end.js';
+import { detailOf, holdStepOf, outcomeOf, reachesOthers } from './turn-end.js';
 import { openEntryTurn } from './turn-opening.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -71,13 +72,13 @@ export async function settle(
 async function lockTurn(unit: Unit, claimed: ClaimedTurn, stop: LoopStop): Promise<ClaimedTurn | null> {
   const { session, task, lease } = claimed;
   const seen = await findOpenTurn(unit, session.id);
-  const wide = seen !== null && reachesOthers({ ...claimed, turn: seen }, stop);
+  const wide = seen !== null && (await reachesOthers(unit, { ...claimed, turn: seen }, stop));
   const [locked, turn] = wide
     ? [await lockForSettlement(unit, task.id, lease), await findOpenTurn(unit, session.id)]
     : await Promise.all([lockForRest(unit, task.id, lease), findOpenTurn(unit, session.id)]);
   if (!locked || !turn) return null;
   const held = { ...claimed, ...locked, turn };
-  if (!wide && reachesOthers(held, stop)) throw new ChangedMeanwhile('how a turn ends');
+  if (!wide && (await reachesOthers(unit, held, stop))) throw new ChangedMeanwhile('how a turn ends');
   return held;
 }
 
@@ -121,22 +122,25 @@ export async function endTurn(
   ending: { readonly outcome: TurnOutcome; readonly detail: string | null },
   options: SettleOptions,
 ): Promise<Settled> {
-  const { turn, task, session } = claimed;
-  const [, facts, others] = await Promise.all([
+  const { turn, session } = claimed;
+  const [, seen, others, place] = await Promise.all([
     closeTurn(unit, session, turn, ending),
     loadAdmission(unit, session.id),
-    countOtherActiveSessions(unit, task.id, session.id),
+    countOtherActiveSessions(unit, claimed.task.id, session.id),
+    holdStepOf(unit, claimed.task),
   ]);
+  const { step, task, facts } = await settleStep(unit, claimed, { outcome: ending.outcome, place, facts: seen });
   const decided = settleTurn({
-    ...reachOf(claimed, ending.outcome),
+    outcome: ending.outcome,
+    step,
+    hasParent: task.parent_id !== null,
     questionPending: facts.questionPending !== false,
-    isPrimary: session.is_primary,
     next: nextDelivery(facts),
     otherSessionActive: others > 0,
     yieldToOthers: options.yieldToOthers || (await othersWaitInTree(unit, unit.turnsPerTree, task.id)),
   });
-  if (decided.alertsParent) await alertParent(unit, task, { turnId: turn.id, ...ending });
-  return apply(unit, claimed, decided);
+  if (decided.alertsParent) await alertParent(unit, task, { turnId: turn.id, ...ending, missesSignal: step === 'misses_signal' });
+  return apply(unit, { ...claimed, task }, decided);
 }
 
 async function apply(unit: Unit, claimed: ClaimedTurn, decided: Settlement): Promise<Settled> {

@@ -46,6 +46,7 @@ import { placeholderTitle, type TaskInput } from './task-input.js';
 import { findPlace, type Place } from './task-place.js';
 import { taskEventData, toBlocker, toTask } from './task-view.js';
 import type { Unit } from './unit-of-work.js';
+import { chooseStep } from './workflow-choice.js';
 
 const RATE_SECONDS = 60;
 
@@ -62,6 +63,8 @@ interface Ground {
   readonly parent: TaskRow | null;
   readonly blockers: readonly TaskRow[];
   readonly profile: ProfileRow;
+  /** The step of a workflow that it starts in. */
+  readonly stepId: string | null;
 }
 
 /** Creates the task, or returns the one that the key created. A refusal leaves no row. */
@@ -122,7 +125,9 @@ async function checkGround(
   const halting = blockers.map((task) => refuseBlocker(toBlocker(task), 'blocked_by')).find((each) => each !== null);
   if (halting) return halting;
   const profile = await chooseProfile(unit, place.workspaceId, input.profile_id, parent);
-  return isRefusal(profile) ? profile : { place, parent, blockers, profile };
+  if (isRefusal(profile)) return profile;
+  const step = await chooseFirstStep(unit, place.workspaceId, input);
+  return isRefusal(step) ? step : { place, parent, blockers, profile, stepId: step.id };
 }
 
 /** The profile that was named; else the parent's; else the workspace's first. */
@@ -136,6 +141,12 @@ async function chooseProfile(unit: Unit, workspaceId: string, named: string | nu
 async function decide(unit: Unit, { input, limits }: CreationRequest, ground: Ground): Promise<Creation | Refusal> {
   const { parent, place, blockers } = ground;
   const { workspaceId, rootId } = place;
+/** Without a workflow a task has no step. */
+async function chooseFirstStep(unit: Unit, workspaceId: string, input: TaskInput): Promise<{ readonly id: string | null } | Refusal> {
+  const { workflow_id: workflowId = null, workflow_step_id: stepId = null } = input;
+  return workflowId === null && stepId === null ? { id: null } : chooseStep(unit, { workspaceId, workflowId, stepId });
+}
+
   return decideCreation({
     autopilot: input.autopilot,
     runtime: ground.profile.runtime,
@@ -198,6 +209,7 @@ function insertRow(unit: Unit, request: CreationRequest, ground: Ground, { state
   });
 }
 
+    workflowStepId: ground.stepId,
 /** The prompt waits in the queue; while the task is blocked, admission holds it there. */
 async function queuePrompt(unit: Unit, sessionId: string, actor: Actor, prompt: string): Promise<void> {
   const sender =

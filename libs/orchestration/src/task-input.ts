@@ -16,6 +16,9 @@ export interface TaskInput {
   readonly workspace_mode: CreateTask['workspace_mode'] | null;
   readonly blocked_by: readonly string[];
   readonly start_agent: boolean;
+  /** Absent where none is named, so that requests from before workflows keep their hash. */
+  readonly workflow_id?: string;
+  readonly workflow_step_id?: string;
 }
 
 /** The canonical form of a request, or LIMIT_EXCEEDED with the field. */
@@ -32,6 +35,8 @@ export function toTaskInput(given: CreateTask, limits: Limits): TaskInput | Refu
     autopilot: given.autopilot,
     profile_id: given.profile_id ?? null,
     workspace_mode: given.workspace_mode ?? null,
+    ...(given.workflow_id === undefined ? {} : { workflow_id: given.workflow_id }),
+    ...(given.workflow_step_id === undefined ? {} : { workflow_step_id: given.workflow_step_id }),
     blocked_by: [...new Set(given.blocked_by)].toSorted(),
     start_agent: given.start_agent,
   };

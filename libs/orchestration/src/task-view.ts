@@ -15,6 +15,8 @@ export function toTask(row: TaskView): Task {
     autopilot: row.autopilot,
     state: row.state,
     pending_action: pendingActionOf({ questions: row.open_questions, approvals: row.open_approvals }),
+    workflow_id: row.workflow_id,
+    workflow_step: row.workflow_step_id === null ? null : { id: row.workflow_step_id, name: row.workflow_step_name ?? '' },
     profile_id: row.profile_id,
     workspace_mode: row.workspace_mode,
     primary_session_id: row.primary_session_id,
@@ -50,6 +52,7 @@ export function taskEventData(row: TaskRow): object {
     title_source: row.title_source,
     autopilot: row.autopilot,
     state: row.state,
+    workflow_step_id: row.workflow_step_id,
     archived_at: row.archived_at?.toISOString() ?? null,
   };
 }

@@ -3,6 +3,8 @@ import type {
   CreateTask,
   ListTasks,
   Page,
+  MovedTask,
+  MoveTask,
   RelatedTasks,
   SpawnedSession,
   SpawnSession,
@@ -36,6 +38,7 @@ import { stopTask } from './task-stop.js';
 import { reparentTask } from './task-parent.js';
 import { toTask, toTaskSummary } from './task-view.js';
 import type { Transactions, Unit } from './unit-of-work.js';
+import { moveToStep } from './task-step.js';
 
 export type ArchivedTask = Task & { readonly already_archived: boolean };
 
@@ -79,6 +82,8 @@ export class TaskService {
       includeArchived: query.include_archived ?? false,
       title: query.query === undefined ? null : canonicalText(query.query),
     });
+      workflowId: query.workflow_id ?? null,
+      workflowStepId: query.workflow_step_id ?? null,
     return pageByCreation(rows, query.limit, toTask);
   }
 
@@ -120,7 +125,20 @@ export class TaskService {
   /** Starts another session of the task, for an operator or its direct parent; a repeated key returns the first as `deduplicated` (M13). */
   spawnSession(actor: Actor, taskId: string, input: SpawnSession, key: string | null): Promise<Outcome<SpawnedSession>> {
     if (!isId(taskId)) return Promise.resolve(refuse('NOT_FOUND'));
-    return this.transactions.run((unit) => spawnSession(unit, { actor, taskId, input, key, limits: this.limits }));
+    return oncePerKey(() => this.transactions.run((unit) => spawnSession(unit, { actor, taskId, input, key, limits: this.limits })));
+  }
+
+  /**
+   * Moves a task to a step of a workflow of its workspace, for its own sessions, its direct parent and operators. While its turn runs
+   * the move is `deferred`: it takes place when the turn ends, and is void if the turn asks its parent (A17).
+   */
+  async moveToStep(actor: Actor, id: string, input: MoveTask): Promise<Outcome<MovedTask>> {
+    const visible = await this.#find(actor, id);
+    if (isRefusal(visible)) return visible;
+    return this.transactions.run(async (unit) => {
+      const move = await moveToStep(unit, { actor, taskId: visible.id, input });
+      return isRefusal(move) ? move : { ...(await show(unit, visible.id)), deferred: move.deferred };
+    });
   }
 
   /** Gives a task another parent, or none with `null`: for operators; the same again changes nothing (S4, R8). */

@@ -1,6 +1,7 @@
 /** How a turn ended, in the words of its row, and how far that reaches. */
 import { type LoopStop, turnOutcome } from '@echelon/agent-loop';
-import { type Reach, reachesFamily, type TurnOutcome } from '@echelon/domain';
+import { NO_STEP, type Reach, reachesFamily, type StepFacts, type TurnOutcome } from '@echelon/domain';
+import { findStep, holdStep, type StepView, type TaskRow, type Tx } from '@echelon/persistence';
 import type { ClaimedTurn } from './claim.js';
 
 /** `null` for a turn that goes on later. */
@@ -24,19 +25,30 @@ export function detailOf(stop: LoopStop): string | null {
 }
 
 /** What the domain asks of an end before it decides. */
-export function reachOf({ turn, task }: ClaimedTurn, outcome: TurnOutcome): Reach {
+export function reachOf({ turn, task }: ClaimedTurn, outcome: TurnOutcome, step: StepFacts): Reach {
   return {
     outcome,
     asked: turn.ended_by_question_id !== null,
     signalled: turn.completion_signal !== null,
-    onLastStep: true,
-    stepRequiresSignal: false,
+    moveAsked: turn.deferred_step_id !== null,
+    step,
     hasParent: task.parent_id !== null,
   };
 }
 
 /** Whether this end may touch other tasks than the turn's own; a turn that goes on later touches none. */
-export function reachesOthers(claimed: ClaimedTurn, stop: LoopStop): boolean {
+export async function reachesOthers(tx: Tx, claimed: ClaimedTurn, stop: LoopStop): Promise<boolean> {
   const outcome = outcomeOf(claimed, stop);
-  return outcome !== null && reachesFamily(reachOf(claimed, outcome));
+  return outcome !== null && reachesFamily(reachOf(claimed, outcome, await readStep(tx, claimed.task, findStep)));
+}
+
+/** The task's step, which stays as it is until the commit. */
+export function holdStepOf(tx: Tx, task: TaskRow): Promise<StepFacts> {
+  return readStep(tx, task, holdStep);
+}
+
+async function readStep(tx: Tx, task: TaskRow, read: (tx: Tx, id: string) => Promise<StepView | null>): Promise<StepFacts> {
+  const step = task.workflow_step_id === null ? null : await read(tx, task.workflow_step_id);
+  if (!step) return NO_STEP;
+  return { isLast: step.position === step.steps, requiresSignal: step.requires_signal, movesTo: step.moves_to_id };
 }

@@ -17,6 +17,7 @@ export type {
   TurnRow,
   UserQuestionMetadata,
   UserQuestionRow,
+  WorkflowStepRow,
   WorkspaceRow,
 } from './rows.js';
 export { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
@@ -55,7 +56,7 @@ export {
   type StoredContract,
   type StoredCall,
 } from './sql/journal.js';
-export { findAdmission, loadAdmission } from './sql/load-admission.js';
+export { findAdmission, loadAdmission, type Admission } from './sql/load-admission.js';
 export { deleteDependency, insertDependencies, listBlockers, listReleasedBy, listUpstream } from './sql/dependency.js';
 export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
 export { deleteOutbox, listLeftOutbox, sendOutbox, sendOutboxUnlocked, type OutboxRow } from './sql/outbox.js';
@@ -116,11 +117,33 @@ export {
   listQuestionsTo,
   redirectQuestion,
 } from './sql/question.js';
-export { cancelEntry, cancelQuestionEntries, failEntries, findQueuedAlert, replaceEntryText } from './sql/settle-entry.js';
+export { cancelEntry, cancelQuestionEntries, cancelStepEntries, failEntries, findQueuedAlert, replaceEntryText } from './sql/settle-entry.js';
 export { cancelSessionQuestions, cancelTurnWaits, settleTurnCalls, type SettledTurnCall } from './sql/turn-waits.js';
 export { decideUserQuestion, findCausingQuestion, findSameUserQuestion, findUserQuestion, markAsked } from './sql/ask.js';
 export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-delivery.js';
 export { readQuestion, readQuestionChain, readQuestions, type QuestionFilter, type QuestionView } from './sql/read-questions.js';
+export {
+  findFirstStep,
+  findStep,
+  holdStep,
+  readWorkflow,
+  readWorkflows,
+  setDeferredStep,
+  type StepView,
+  updateTaskStep,
+  type WorkflowView,
+} from './sql/workflow.js';
+export {
+  archiveWorkflow,
+  countUses,
+  insertWorkflow,
+  lockDefinitions,
+  lockWorkflow,
+  setDefaultWorkflow,
+  type StepFields,
+  touchWorkflow,
+  writeSteps,
+} from './sql/write-workflow.js';
 export { findTurn, requestStop, storeCompletionSignal } from './sql/stop-turn.js';
 export { listUnanswered, markNotified, markReminded } from './sql/follow-up.js';
 export { countOpenQuestions, databaseAnswers, readTime } from './sql/deployment-facts.js';

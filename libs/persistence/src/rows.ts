@@ -140,6 +140,8 @@ export interface QueueEntryRow {
   readonly sender_kind: 'operator' | 'task' | 'system';
   readonly sender_task_id: string | null;
   readonly sender_session_id: string | null;
+  /** The step that the task moves to when the turn ends. */
+  readonly deferred_step_id: string | null;
   readonly question_id: string | null;
   readonly delivery_mode: DeliveryMode;
   readonly idempotency_body_hash: Buffer | null;
@@ -169,6 +171,8 @@ export interface MessageRow {
 
 /** Metadata of a message of type `parent_question`: the only source of truth for the wait (seed ADR, 7). Times are RFC 3339. */
 export interface ParentQuestionMetadata {
+  /** The step whose instructions it carries. */
+  readonly workflow_step_id: string | null;
   readonly status: QuestionStatus;
   readonly task_id: string;
   readonly parent_task_id: string;

@@ -12,6 +12,8 @@ export interface BadEnd {
   readonly turnId: string;
   readonly outcome: TurnOutcome;
   readonly detail: string | null;
+  /** It ended well, but without the signal that its step requires. */
+  readonly missesSignal?: boolean;
 }
 
 /** Tells the parent of a task that a turn of it ended badly: one entry, and a later end replaces the text of one that still waits. */

@@ -10,8 +10,12 @@ import {
 } from '@echelon/persistence';
 import { serializeParts } from '../message-content.js';
 import type { Unit } from '../unit-of-work.js';
+import { followDeferredMove } from './enter-step.js';
 
-/** Closes a turn with its outcome: what it waited for is cancelled, calls that nobody will finish are settled. Tells of it once. */
+/**
+ * Closes a turn with its outcome: what it waited for is cancelled, calls that nobody will finish are settled, a move that somebody asked
+ * for meanwhile takes place. Tells of it once.
+ */
 export async function closeTurn(
   unit: Unit,
   session: SessionRow,
@@ -32,6 +36,7 @@ export async function closeTurn(
     sessionId: session.id,
     data: { turn_id: turn.id, number: turn.number, outcome: end.outcome },
   });
+  if (finished.deferred_step_id) await followDeferredMove(unit, session, finished, finished.deferred_step_id);
 }
 
 /** Every call has exactly one result, also when nobody is left to run it (autopilot-contract.md §9, 3). */

@@ -13,6 +13,8 @@ export interface NewEntry {
   readonly senderTaskId?: string | null;
   readonly senderSessionId?: string | null;
   readonly questionId?: string | null;
+  /** The step whose instructions it carries. */
+  readonly workflowStepId?: string | null;
   readonly deliveryMode?: DeliveryMode;
   /** Who the key belongs to, the key's hash and the body's hash (K16). */
   readonly idempotency?: { readonly scope: string; readonly keyHash: Buffer; readonly bodyHash: Buffer } | null;
@@ -21,8 +23,8 @@ export interface NewEntry {
 const INSERT = `
 WITH next AS (UPDATE session SET next_order = next_order + 1 WHERE id = $2 RETURNING workspace_id, next_order - 1 AS "order")
 INSERT INTO queue_entry (id, workspace_id, session_id, rank, "order", kind, text, sender_kind, sender_task_id, sender_session_id,
-  question_id, delivery_mode, idempotency_scope, idempotency_key_hash, idempotency_body_hash)
-SELECT $1, next.workspace_id, $2, $3, next."order", $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM next RETURNING *`;
+  question_id, delivery_mode, idempotency_scope, idempotency_key_hash, idempotency_body_hash, workflow_step_id)
+SELECT $1, next.workspace_id, $2, $3, next."order", $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM next RETURNING *`;
 
 /** Appends an entry to a session's queue; the caller holds the session's lock. */
 export async function insertEntry(tx: Tx, entry: NewEntry): Promise<QueueEntryRow> {
@@ -41,6 +43,7 @@ export async function insertEntry(tx: Tx, entry: NewEntry): Promise<QueueEntryRo
     idempotency?.scope ?? null,
     idempotency?.keyHash ?? null,
     idempotency?.bodyHash ?? null,
+    entry.workflowStepId ?? null,
   ]);
   if (!row) throw new Error(`session ${entry.sessionId} does not exist`);
   return row;

@@ -19,6 +19,8 @@ export interface NewTask {
   readonly startWhenUnblocked: boolean;
   readonly createdBySessionId: string | null;
   readonly idempotency: CreationKey | null;
+  /** The step that it starts in. */
+  readonly workflowStepId?: string | null;
 }
 
 /** Whose key it is, and the hashes of key and body (K16). */
@@ -32,8 +34,9 @@ export interface CreationKey {
 export async function insertTask(tx: Tx, task: NewTask): Promise<TaskRow | null> {
   const [row] = await tx.query<TaskRow>(
     `INSERT INTO task (id, workspace_id, parent_id, depth, title, title_source, prompt, autopilot, state, profile_id, workspace_mode, folder,
-       start_when_unblocked, created_by_session_id, idempotency_scope, idempotency_key_hash, idempotency_body_hash)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+       start_when_unblocked, created_by_session_id, idempotency_scope, idempotency_key_hash, idempotency_body_hash,
+       workflow_step_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
      ON CONFLICT (idempotency_scope, idempotency_key_hash) DO NOTHING RETURNING *`,
     [
       task.id,
@@ -53,6 +56,7 @@ export async function insertTask(tx: Tx, task: NewTask): Promise<TaskRow | null>
       task.idempotency?.scope ?? null,
       task.idempotency?.keyHash ?? null,
       task.idempotency?.bodyHash ?? null,
+      task.workflowStepId ?? null,
     ],
   );
   return row ?? null;

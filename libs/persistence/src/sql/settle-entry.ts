@@ -39,6 +39,15 @@ export async function findQueuedAlert(tx: Tx, parentTaskId: string, childTaskId:
 }
 
 /** Replaces the text of an entry that still waits. */
-export async function replaceEntryText(tx: Tx, id: string, text: string): Promise<void> {
-  await tx.query(`UPDATE queue_entry SET text = $2 WHERE id = $1 AND state = 'queued'`, [id, text]);
+export function replaceEntryText(tx: Tx, id: string, text: string): Promise<readonly QueueEntryRow[]> {
+  return tx.query<QueueEntryRow>(`UPDATE queue_entry SET text = $2 WHERE id = $1 AND state = 'queued' RETURNING *`, [id, text]);
+}
+
+/** Cancels what tells of a step that the task has left, and still waits in one of its queues. */
+export function cancelStepEntries(tx: Tx, taskId: string): Promise<readonly QueueEntryRow[]> {
+  return tx.query<QueueEntryRow>(
+    `UPDATE queue_entry SET state = 'cancelled', cause = 'step_left', settled_at = now()
+     WHERE session_id IN (SELECT id FROM session WHERE task_id = $1) AND workflow_step_id IS NOT NULL AND state = 'queued' RETURNING *`,
+    [taskId],
+  );
 }
