@@ -77,7 +77,12 @@ export class PostgresBackend implements BullmqBackend<PostgresQueueBackend, Post
   /** On a connection without a time limit: another process may hold the migration's lock for a while. */
   async #prepare(): Promise<void> {
     const { connectionString, ownerConnectionString = connectionString, grant } = this.#options;
-    const client = new pg.Client({ connectionString: ownerConnectionString, connectionTimeoutMillis: CONNECT_MS });
+    const client = new pg.Client({
+      connectionString: ownerConnectionString,
+      connectionTimeoutMillis: CONNECT_MS,
+      options: '-c TimeZone=UTC',
+      application_name: 'echelon-queue-migrate',
+    });
     client.on('error', () => undefined);
     try {
       await client.connect();

@@ -17,6 +17,8 @@ export async function connectAsLogin(url: string, applicationName: string): Prom
     await client.connect();
     return client;
   } catch (cause) {
+    // A server that waits for a password would hold its end for a minute, and with it whoever drops a database.
+    await client.end();
     // A refused connection to a name with two addresses is an error without a message, around one for each.
     const { message } = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error);
     const advice = 'see that it runs, and that DATABASE_URL names it with a user and a password that it knows.';
