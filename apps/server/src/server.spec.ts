@@ -28,12 +28,14 @@ async function ask(path: string, init: RequestInit = {}, token: string | null = 
 }
 
 /** A request whose Host header is ours to choose. */
-function askAs(host: string, path: string): Promise<number> {
+function askAs(host: string, path: string): Promise<{ readonly status: number; readonly code?: string }> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
     const request = http.get({ hostname, port, path, headers: { host, authorization: `Bearer ${server.token}` } }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
+      response.setEncoding('utf8').on('data', (text: string) => {
+        const problem = response.headers['content-type']?.startsWith('application/problem+json');
+        resolve({ status: response.statusCode ?? 0, ...(problem ? { code: (JSON.parse(text) as { code: string }).code } : {}) });
+      });
     });
     request.on('error', reject);
   });
@@ -115,15 +117,16 @@ describe('authentication', () => {
 
 describe('hosts and origins', () => {
   test('a name that is not ours is refused, probes excepted', async () => {
-    expect(await askAs('rebound.example:80', '/api/v1/tasks')).toBe(403);
-    expect(await askAs('rebound.example:80', '/mcp')).toBe(403);
-    expect(await askAs('localhost:1234', '/api/v1/tasks')).toBe(200);
-    expect(await askAs('rebound.example:80', '/healthz')).toBe(200);
+    const refused = { status: 403, code: 'HOST_NOT_ALLOWED' };
+    expect(await askAs('rebound.example:80', '/api/v1/tasks')).toEqual(refused);
+    expect(await askAs('rebound.example:80', '/mcp')).toEqual(refused);
+    expect(await askAs('localhost:1234', '/api/v1/tasks')).toEqual({ status: 200 });
+    expect(await askAs('rebound.example:80', '/healthz')).toEqual({ status: 200 });
   });
 
   test('a page of another host may not call us, not even MCP', async () => {
     const headers = { origin: 'https://evil.example' };
-    expect(await ask('/api/v1/tasks', { headers })).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    expect(await ask('/api/v1/tasks', { headers })).toMatchObject({ status: 403, body: { code: 'ORIGIN_NOT_ALLOWED' } });
     expect((await ask('/mcp', { method: 'POST', headers: { ...headers, ...json }, body: '{}' })).status).toBe(403);
   });
 
@@ -133,80 +136,6 @@ describe('hosts and origins', () => {
     expect(headers.get('content-security-policy')).toMatch("default-src 'self'");
     expect(headers.get('content-security-policy')).not.toMatch('upgrade-insecure-requests');
     expect(headers.get('x-powered-by')).toBeNull();
-  });
-});
-
-describe('problems', () => {
-  const post = (body: string, headers: Record<string, string> = json) => ask('/api/v1/tasks', { method: 'POST', headers, body });
-
-  test('an unknown route is a 404 problem that leads to the reference', async () => {
-    const answer = await ask('/api/v1/nothing');
-    expect(answer).toMatchObject({ status: 404, body: { code: 'NOT_FOUND', type: 'urn:echelon:problem:not_found' } });
-    expect(answer.body['detail']).toMatch('/api/v1/reference');
-  });
-
-  test('malformed JSON is a 400 problem that repeats nothing of it', async () => {
-    const answer = await post('{"prompt": "s3cret');
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { code: 'INVALID_INPUT', errors: [{ path: 'body', rule: 'Must be well-formed JSON' }] },
-    });
-    expect(JSON.stringify(answer.body)).not.toMatch('s3cret');
-  });
-
-  test('a body that is not JSON is refused rather than taken for none', async () => {
-    expect(await post('prompt=x', { 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({ status: 415 });
-  });
-
-  test('every violation is listed by path and rule, and no value is repeated', async () => {
-    const answer = await post(
-      JSON.stringify({ prompt: '', autopilot: 's3cret', workspace_id: 's3cret', blocked_by: ['s3cret'], extra: 's3cret' }),
-    );
-    expect(answer.status).toBe(400);
-    expect(answer.body['errors']).toEqual(
-      expect.arrayContaining([
-        { path: 'workspace_id', rule: 'Invalid UUID' },
-        { path: 'prompt', rule: expect.stringMatching('>=1') },
-        { path: 'autopilot', rule: expect.stringMatching('boolean') },
-        { path: 'blocked_by.0', rule: 'Invalid UUID' },
-        { path: 'extra', rule: 'Unknown field' },
-      ]),
-    );
-    expect(JSON.stringify(answer.body)).not.toMatch('s3cret');
-  });
-
-  test('an unknown query parameter and a malformed id are named', async () => {
-    expect(await ask('/api/v1/tasks?limt=5')).toMatchObject({ status: 400, body: { errors: [{ path: 'limt', rule: 'Unknown field' }] } });
-    expect(await ask('/api/v1/tasks/nope')).toMatchObject({ status: 400, body: { errors: [{ path: 'id', rule: 'Invalid UUID' }] } });
-    expect(await ask('/api/v1/tasks/%ff')).toMatchObject({ status: 400, body: { errors: [{ path: 'path' }] } });
-  });
-
-  test('a body over the limit is a 413 problem, on REST and on MCP', async () => {
-    const body = JSON.stringify({ prompt: 'x'.repeat(2 * 1024 * 1024) });
-    expect(await post(body)).toMatchObject({ status: 413, body: { code: 'LIMIT_EXCEEDED' } });
-    expect((await ask('/mcp', { method: 'POST', headers: json, body })).status).toBe(413);
-  });
-
-  test('NUL and lone surrogates reach no service [K19]', async () => {
-    const workspace = await server.client.workspaces.create({ name: `nul \u0000 ${randomUUID()}` });
-    expect(workspace.name).toMatch(/^nul \ufffd /);
-    const raw = await ask('/api/v1/workspaces', { method: 'POST', headers: json, body: `{"name":"lone \\ud800 ${randomUUID()}"}` });
-    expect(raw.body['name']).toMatch(/^lone \ufffd /);
-  });
-
-  test('what nobody expected is logged, and the client sees only the id of the log line', async () => {
-    const broken = await startServer();
-    try {
-      await broken.asOwner('DROP TABLE workspace CASCADE');
-      const response = await fetch(`${broken.url}/api/v1/workspaces`, { headers: { authorization: `Bearer ${broken.token}` } });
-      const problem = (await response.json()) as { code: string; details: { error_id: string } };
-      expect(response.status).toBe(500);
-      expect(problem.code).toBe('INTERNAL');
-      expect(JSON.stringify(problem)).not.toMatch('workspace');
-      expect(broken.errors).toContainEqual(expect.objectContaining({ errorId: problem.details.error_id }));
-    } finally {
-      await broken.stop();
-    }
   });
 });
 

@@ -7,6 +7,7 @@ import { SwaggerModule } from '@nestjs/swagger';
 import helmet from 'helmet';
 import { EventHub } from './events/event-hub.js';
 import { EventStreams } from './events/event-streams.js';
+import { allowedMethodsOf } from './http/allowed-methods.js';
 import { AuthGuard } from './http/auth.guard.js';
 import { Drain } from './http/drain.js';
 import { Gate } from './http/gate.js';
@@ -35,8 +36,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const gate = new Gate(options.services.tokens, new RateLimiter(config.requestsPerMinute));
   const hub = new EventHub(options.services.events, options.logger, config.heartbeatMs);
   const streams = new EventStreams(hub, gate, options.metrics, config.maxStreamBacklogBytes);
-  const problems = new ProblemFilter(options.logger);
-  const mcp = createMcpEndpoint({ ...options, gate, problems, maxBodyBytes: config.maxBodyBytes });
   const hosts = new HostCheck(config.allowedHosts);
   const drain = new Drain();
   const app = await NestFactory.create<NestExpressApplication>(ServerModule.of(options, gate, streams), {
@@ -45,12 +44,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     bodyParser: false,
     forceCloseConnections: true,
   });
+  const document = createDocument(app);
+  const problems = new ProblemFilter(options.logger, allowedMethodsOf(document));
+  const mcp = createMcpEndpoint({ ...options, gate, problems, maxBodyBytes: config.maxBodyBytes });
   useMiddleware(app, { config, options, mcp, hosts, drain });
   app.useGlobalGuards(new AuthGuard(gate, app.get(Reflector)));
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalInterceptors(new RefusalInterceptor());
   app.useGlobalFilters(problems);
-  const document = createDocument(app);
   SwaggerModule.setup('api/v1/reference', app, document, {
     jsonDocumentUrl: 'api/v1/openapi.json',
     raw: ['json'],

@@ -53,7 +53,8 @@ export interface MessagesInput {
   readonly types?: readonly string[];
 }
 export interface QuestionsInput extends PageInput {
-  readonly kind: 'parent' | 'user';
+  /** Both kinds where absent. */
+  readonly kind?: 'parent' | 'user';
   readonly task_id?: string;
   readonly status?: ParentQuestion['status'] | UserQuestion['status'];
 }
@@ -122,7 +123,7 @@ export interface ApiClient {
     stop(id: string, options?: CallOptions): Promise<Turn>;
   };
   readonly questions: {
-    list(query: QuestionsInput, options?: CallOptions): Promise<Page<Question>>;
+    list(query?: QuestionsInput, options?: CallOptions): Promise<Page<Question>>;
     get(id: string, options?: CallOptions): Promise<Question & { readonly chain: readonly ParentQuestion[] }>;
     getChain(id: string, options?: CallOptions): Promise<{ readonly hops: readonly ParentQuestion[] }>;
     answer(

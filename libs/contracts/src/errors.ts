@@ -10,7 +10,17 @@ export interface ErrorDefinition {
   readonly advice: string;
 }
 
-export const ERRORS: Readonly<Record<RefusalCode | 'INTERNAL', ErrorDefinition>> = {
+/** What is wrong with a request before any service sees it. */
+type RequestCode =
+  | 'HOST_NOT_ALLOWED'
+  | 'ORIGIN_NOT_ALLOWED'
+  | 'ROUTE_NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'BODY_TOO_LARGE'
+  | 'BODY_MALFORMED';
+
+export const ERRORS: Readonly<Record<RefusalCode | RequestCode | 'INTERNAL', ErrorDefinition>> = {
   NOT_FOUND: { status: 404, title: 'No such object in your scope.', advice: 'Check the full id; list the objects you can see.' },
   INVALID_INPUT: { status: 400, title: 'The input does not match its schema.', advice: 'Correct the named fields and call again.' },
   UNAUTHENTICATED: { status: 401, title: 'A valid bearer token is required.', advice: 'Send a valid token.' },
@@ -37,16 +47,6 @@ export const ERRORS: Readonly<Record<RefusalCode | 'INTERNAL', ErrorDefinition>>
     advice: 'Wait a minute, and create fewer tasks.',
   },
   DEPENDENCY_CYCLE: { status: 422, title: 'Task dependencies cannot form a cycle.', advice: 'Remove one of the named edges.' },
-  TASK_TERMINAL: { status: 409, title: 'The task has ended.', advice: 'Create a new task.' },
-  TASK_ARCHIVED: { status: 409, title: 'The task is archived.', advice: 'Choose a task that is not archived.' },
-  TASK_STOPPING: { status: 409, title: 'The task’s subtree is being stopped.', advice: 'End your turn.' },
-  STATE_CONFLICT: { status: 409, title: 'The task cannot make this transition.', advice: 'Read the task’s state first.' },
-  WRONG_SESSION_KIND: { status: 422, title: 'This kind of session cannot do that.', advice: 'Proceed with best judgment.' },
-  NOT_AUTOPILOT: {
-    status: 422,
-    title: 'Only an autopilot task asks its parent.',
-    advice: 'Use the question tool that you were given, or proceed with best judgment.',
-  },
   WORKFLOW_LOOP: {
     status: 422,
     title: 'The steps would move a task in a circle without end.',
@@ -56,6 +56,16 @@ export const ERRORS: Readonly<Record<RefusalCode | 'INTERNAL', ErrorDefinition>>
     status: 409,
     title: 'Tasks that have not ended are in this step.',
     advice: 'Move them to another step first.',
+  },
+  TASK_TERMINAL: { status: 409, title: 'The task has ended.', advice: 'Create a new task.' },
+  TASK_ARCHIVED: { status: 409, title: 'The task is archived.', advice: 'Choose a task that is not archived.' },
+  TASK_STOPPING: { status: 409, title: 'The task’s subtree is being stopped.', advice: 'End your turn.' },
+  STATE_CONFLICT: { status: 409, title: 'The task cannot make this transition.', advice: 'Read the task’s state first.' },
+  WRONG_SESSION_KIND: { status: 422, title: 'This kind of session cannot do that.', advice: 'Proceed with best judgment.' },
+  NOT_AUTOPILOT: {
+    status: 422,
+    title: 'Only an autopilot task asks its parent.',
+    advice: 'Use the question tool that you were given, or proceed with best judgment.',
   },
   NO_PARENT: {
     status: 422,
@@ -102,6 +112,25 @@ export const ERRORS: Readonly<Record<RefusalCode | 'INTERNAL', ErrorDefinition>>
   NO_SIGNAL_EXPECTED: { status: 409, title: 'The session has no running turn to complete.', advice: 'Nothing to do.' },
   LIMIT_EXCEEDED: { status: 422, title: 'A value is over its limit.', advice: 'Shorten the named field.' },
   RATE_LIMITED: { status: 429, title: 'Too many requests.', advice: 'Wait as long as Retry-After says.' },
+  HOST_NOT_ALLOWED: {
+    status: 403,
+    title: 'The server is not known by that host name.',
+    advice: 'Use the address that it listens on, or name the host in ECHELON_ALLOWED_HOSTS.',
+  },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    title: 'Pages of that origin may not call this server.',
+    advice: 'Call from a page of this server, or name the origin’s host in ECHELON_ALLOWED_HOSTS.',
+  },
+  ROUTE_NOT_FOUND: { status: 404, title: 'There is no such route.', advice: 'See /api/v1/reference.' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'The route does not take this method.', advice: 'Use a method that Allow names.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    title: 'The body is of a type or encoding that is not read here.',
+    advice: 'Send it as application/json in UTF-8.',
+  },
+  BODY_TOO_LARGE: { status: 413, title: 'The body is too large.', advice: 'Send less at once.' },
+  BODY_MALFORMED: { status: 400, title: 'The body is not a well-formed JSON object.', advice: 'Correct its syntax.' },
   SERVICE_UNAVAILABLE: { status: 503, title: 'The service cannot reach its database.', advice: 'Try again later.' },
   SHUTTING_DOWN: { status: 503, title: 'The service is shutting down.', advice: 'Try again later.' },
   INTERNAL: { status: 500, title: 'Something broke; it was logged.', advice: 'Try again once; then report it.' },

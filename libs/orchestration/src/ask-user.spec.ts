@@ -125,7 +125,7 @@ test('an operator can read a parent question and not answer it [V2] [V3]', async
   expect(message).toEqual({ type: 'parent_question', role: 'assistant', hidden: true });
 });
 
-test('a list has one kind, from new to old, page by page, and an agent’s only what involves its task', async () => {
+test('a list has one kind or both, from new to old, page by page, and an agent’s only what involves its task', async () => {
   const { parent, child, questionId: first } = await waitingChild(world);
   const { questionId: second, child: sibling } = await waitingChild(world, parent);
   const { asked } = await asking();
@@ -136,6 +136,9 @@ test('a list has one kind, from new to old, page by page, and an agent’s only 
   expect(await list(world.operator, { task_id: sibling.id, status: 'pending' })).toEqual([second]);
   expect(await list(world.operator, { task_id: sibling.id, status: 'answered' })).toEqual([]);
   expect(await list(world.operator, { kind: 'user', task_id: asked.task_id })).toEqual([asked.id]);
+  const newest = accepted(await world.services.questions.list(world.operator, { limit: 2 }));
+  const older = accepted(await world.services.questions.list(world.operator, { limit: 1, cursor: newest.next_cursor! }));
+  expect([...newest.items, ...older.items].map(({ id }) => id)).toEqual([asked.id, second, first]);
 
   const page = accepted(await world.services.questions.list(world.agent(parent), { kind: 'parent', limit: 1 }));
   expect(page.items.map(({ id }) => id)).toEqual([second]);

@@ -11,10 +11,12 @@ import { inScope, isId } from './scope.js';
 import type { Transactions } from './unit-of-work.js';
 
 export type ListQuestions = PageQuery & {
-  readonly kind: 'parent' | 'user';
+  readonly kind?: 'parent' | 'user' | undefined;
   readonly task_id?: string | undefined;
   readonly status?: string | undefined;
 };
+
+const TYPES = { parent: ['parent_question'], user: ['user_question'] } as const;
 
 /** Questions of agents: to their parent, and to the operator. A parent question is answered through `MessageService.send`. */
 export class QuestionService {
@@ -64,7 +66,7 @@ export class QuestionService {
     return isRefusal(found) ? found : { ...toQuestion(found), chain: await this.#hops(actor, found) };
   }
 
-  /** Questions of one kind, from new to old. An agent sees those that its task asked or was asked. */
+  /** Questions of one kind or of both, from new to old. An agent sees those that its task asked or was asked. */
   async list(actor: Actor, query: ListQuestions): Promise<Outcome<Page<ParentQuestion | UserQuestion>>> {
     const page = readPageByCreation(query);
     if (isRefusal(page)) return page;
@@ -72,7 +74,7 @@ export class QuestionService {
     const rows = await readQuestions(
       this.database,
       {
-        type: query.kind === 'parent' ? 'parent_question' : 'user_question',
+        types: query.kind ? TYPES[query.kind] : [...TYPES.parent, ...TYPES.user],
         workspaceId: actor.kind === 'agent' ? actor.workspaceId : null,
         taskId: query.task_id ?? null,
         involving: actor.kind === 'agent' ? actor.taskId : null,

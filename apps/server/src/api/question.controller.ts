@@ -20,7 +20,11 @@ export class QuestionController {
 
   @Get()
   @AgentsToo()
-  @Operation({ summary: 'List questions to parents, or to operators', returns: pageOf(Question) })
+  @Operation({
+    summary: 'List questions to parents and to operators',
+    description: 'From new to old. Those to parents have a `parent_task_id`.',
+    returns: pageOf(Question),
+  })
   listQuestions(@CurrentActor() actor: Actor, @Query({ schema: ListQuestions }) query: ListQuestions) {
     return this.services.questions.list(actor, query);
   }

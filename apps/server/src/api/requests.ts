@@ -21,7 +21,7 @@ export const ListMessages = z
 export type ListMessages = z.infer<typeof ListMessages>;
 
 export const ListQuestions = PageQuery.extend({
-  kind: z.enum(['parent', 'user']),
+  kind: z.enum(['parent', 'user']).optional().describe('To parents, or to operators; both where absent.'),
   task_id: Id.optional(),
   status: z.enum(['pending', 'answered', 'superseded', 'stale', 'rejected', 'expired', 'cancelled']).optional(),
 });

@@ -30,7 +30,7 @@ export class Gate {
     if (request.headers.authorization !== undefined) return this.admitBearer(request);
     const secret = cookieToken(request);
     if (secret && !READS.has(request.method) && !isFromOwnPage(request))
-      throw new ProblemError('FORBIDDEN', { detail: 'A cookie writes only from a page of this server: send a bearer token.' });
+      throw new ProblemError('ORIGIN_NOT_ALLOWED', { detail: 'A cookie writes only from a page of this server: send a bearer token.' });
     return this.#admit(request, secret);
   }
 

@@ -20,14 +20,14 @@ export class HostCheck {
 
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
     if (UNCHECKED.has(request.path)) return next();
-    const refused = this.#refusedHeader(request);
+    const refused = this.#refusal(request);
     if (!refused) return next();
-    sendProblem(response, new ProblemError('FORBIDDEN', { detail: `This ${refused} is not an allowed host of this server.` }));
+    sendProblem(response, new ProblemError(refused));
   };
 
-  #refusedHeader({ headers }: Request): 'Host' | 'Origin' | null {
-    if (!this.#allowed.has(hostnameOf(`http://${headers.host ?? ''}`))) return 'Host';
-    return headers.origin === undefined || this.#allowed.has(hostnameOf(headers.origin)) ? null : 'Origin';
+  #refusal({ headers }: Request): 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED' | null {
+    if (!this.#allowed.has(hostnameOf(`http://${headers.host ?? ''}`))) return 'HOST_NOT_ALLOWED';
+    return headers.origin === undefined || this.#allowed.has(hostnameOf(headers.origin)) ? null : 'ORIGIN_NOT_ALLOWED';
   }
 }
 

@@ -5,5 +5,5 @@ import { ProblemError } from './problem.js';
 export function jsonOnly(request: Request, _response: Response, next: NextFunction): void {
   const hasBody = request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
   if (!hasBody || request.is('application/json')) return next();
-  next(new ProblemError('INVALID_INPUT', { status: 415, detail: 'Send the body as application/json.' }));
+  next(new ProblemError('UNSUPPORTED_MEDIA_TYPE'));
 }

@@ -3,13 +3,16 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { Logger } from '@echelon/orchestration';
 import { isDatabaseUnavailable } from '@echelon/persistence';
 import type { Request, Response } from 'express';
+import type { AllowedMethods } from './allowed-methods.js';
 import { ProblemError, sendProblem } from './problem.js';
-import type { Violation } from './violations.js';
 
 /** Everything that a request throws leaves as one problem; only what nobody expected is logged, with the id that the client sees. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly allowedMethods: AllowedMethods,
+  ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -25,7 +28,7 @@ export class ProblemFilter implements ExceptionFilter {
 
   #problemOf(error: unknown, request: Request): ProblemError {
     if (error instanceof ProblemError) return error;
-    const expected = ofHttp(error);
+    const expected = ofHttp(error, this.allowedMethods(request.path));
     if (expected) return expected;
     if (isDatabaseUnavailable(error)) return new ProblemError('SERVICE_UNAVAILABLE');
     const errorId = randomUUID();
@@ -34,18 +37,19 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
+const UNREADABLE: Partial<Record<number, ProblemError['code']>> = {
+  400: 'BODY_MALFORMED',
+  413: 'BODY_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+};
+
 /** What Nest, its router and the body parser throw for a request that they cannot read or route. */
-function ofHttp(error: unknown): ProblemError | null {
+function ofHttp(error: unknown, allow: readonly string[]): ProblemError | null {
   if (!(error instanceof HttpException)) return null;
   const status = error.getStatus();
-  if (status === 404) return new ProblemError('NOT_FOUND', { detail: 'There is no such route: see /api/v1/reference.' });
-  if (status === 413) return new ProblemError('LIMIT_EXCEEDED', { status, detail: 'The body is too large.' });
-  if (status === 415) return new ProblemError('INVALID_INPUT', { status, detail: 'The body’s encoding is not supported.' });
-  if (status === 400) return new ProblemError('INVALID_INPUT', { errors: [unreadable(error)] });
-  return null;
-}
-
-function unreadable(error: HttpException): Violation {
-  if (error.cause instanceof URIError) return { path: 'path', rule: 'Must be percent-encoded correctly' };
-  return { path: 'body', rule: 'Must be well-formed JSON' };
+  if (status === 404) return allow.length > 0 ? new ProblemError('METHOD_NOT_ALLOWED', { allow }) : new ProblemError('ROUTE_NOT_FOUND');
+  if (error.cause instanceof URIError)
+    return new ProblemError('INVALID_INPUT', { errors: [{ path: 'path', rule: 'Must be percent-encoded correctly' }] });
+  const code = UNREADABLE[status];
+  return code ? new ProblemError(code) : null;
 }

@@ -9,8 +9,8 @@ export interface ProblemFacts {
   readonly detail?: string;
   readonly details?: Refusal['details'];
   readonly errors?: readonly Violation[];
-  /** HTTP's own status where it says more than the code's: 413, 415. */
-  readonly status?: number;
+  /** Methods that the route takes. */
+  readonly allow?: readonly string[];
   readonly retryAfterSeconds?: number;
 }
 
@@ -34,7 +34,7 @@ function toProblem({ code, facts }: ProblemError): Problem {
   return {
     type: `urn:echelon:problem:${code.toLowerCase()}`,
     title,
-    status: facts.status ?? status,
+    status,
     code,
     detail: facts.detail ?? advice,
     ...(facts.errors ? { errors: [...facts.errors] } : {}),
@@ -42,11 +42,12 @@ function toProblem({ code, facts }: ProblemError): Problem {
   };
 }
 
-/** Answers with problem+json; 401 names the scheme, and what passes by itself says when to come back. */
+/** Answers with problem+json; 401 names the scheme, 405 the methods, and what passes by itself says when to come back. */
 export function sendProblem(response: Response, error: ProblemError): void {
   const problem = toProblem(error);
   const retryAfter = error.facts.retryAfterSeconds ?? RETRY_AFTER_SECONDS[error.code];
   if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
+  if (error.facts.allow) response.setHeader('Allow', error.facts.allow.join(', '));
   if (problem.status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="echelon"');
   response.status(problem.status).setHeader('Content-Type', 'application/problem+json; charset=utf-8');
   response.end(JSON.stringify(problem));

@@ -10,6 +10,8 @@ export class ValidationPipe implements PipeTransform {
     if (!schema || type === 'custom') return value;
     const parsed = (schema as z.ZodType).safeParse(canonicalValue(value));
     if (parsed.success) return parsed.data;
-    throw new ProblemError('INVALID_INPUT', { errors: toViolations(parsed.error.issues, data) });
+    throw new ProblemError('INVALID_INPUT', {
+      errors: toViolations(parsed.error.issues, data).map((violation) => ({ ...violation, path: violation.path || type })),
+    });
   }
 }

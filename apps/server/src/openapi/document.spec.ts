@@ -12,6 +12,7 @@ interface Operation {
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: object }[];
+  readonly requestBody?: { readonly required: boolean };
   readonly responses: Readonly<Record<string, { readonly content?: object }>>;
 }
 interface Document {
@@ -73,6 +74,18 @@ describe('the OpenAPI document', () => {
       ),
     );
     expect(new Set(unauthenticated)).toEqual(new Set([401]));
+  });
+
+  test('says of every body whether it may be left out', async () => {
+    const headers = { authorization: `Bearer ${server.token}` };
+    for (const [route, methods] of Object.entries(document.paths)) {
+      for (const [method, { operationId, requestBody }] of Object.entries(methods)) {
+        if (!requestBody) continue;
+        const url = server.url + route.replaceAll(/\{\w+\}/g, '0198e0a0-0000-7000-8000-000000000000');
+        const { status } = await fetch(url, { method: method.toUpperCase(), headers });
+        expect({ operationId, required: requestBody.required }).toEqual({ operationId, required: status === 400 });
+      }
+    }
   });
 
   test('is the document that docs/api holds', () => {

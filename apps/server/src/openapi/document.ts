@@ -12,6 +12,8 @@ const DESCRIPTION = [
   'Every error is `application/problem+json` with a stable `code`. This document and its reference page need no token.',
 ].join('\n\n');
 
+type RequestBody = NonNullable<NonNullable<OpenAPIObject['paths'][string]['post']>['requestBody']>;
+
 /** Creates the document of an application; call it before the application is initialised. */
 export function createDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
@@ -44,10 +46,19 @@ function withProblems(document: OpenAPIObject): OpenAPIObject {
   const failure = { description: 'Refused, or failed.', content: { 'application/problem+json': { schema } } };
   for (const path of Object.values(document.paths)) {
     for (const operation of [path.get, path.post, path.put, path.patch, path.delete]) {
-      if (operation) operation.responses = { ...operation.responses, default: failure };
+      if (!operation) continue;
+      operation.responses = { ...operation.responses, default: failure };
+      if (operation.requestBody) operation.requestBody = withNeed(operation.requestBody);
     }
   }
   return { ...document, components: { ...document.components, schemas: sorted(schemas) } };
+}
+
+/** A body whose schema has a default may be left out. */
+function withNeed(body: RequestBody): RequestBody {
+  if ('$ref' in body) return body;
+  const optional = Object.values(body.content).every(({ schema }) => schema && 'default' in schema);
+  return { ...body, required: !optional };
 }
 
 function sorted<T>(record: Readonly<Record<string, T>>): Record<string, T> {

@@ -16,7 +16,7 @@ export async function readQuestion(tx: Tx, id: string): Promise<QuestionView | n
 }
 
 export interface QuestionFilter {
-  readonly type: 'parent_question' | 'user_question';
+  readonly types: readonly QuestionView['type'][];
   readonly workspaceId: string | null;
   readonly taskId: string | null;
   /** Questions that this task asked, or was asked. */
@@ -27,7 +27,7 @@ export interface QuestionFilter {
 /** A page of questions from new to old. */
 export function readQuestions(tx: Tx, filter: QuestionFilter, page: PageOf<Keyset>): Promise<readonly QuestionView[]> {
   return tx.query<QuestionView>(
-    `${VIEW} WHERE m.type = $1
+    `${VIEW} WHERE m.type = ANY($1)
        AND ($2::uuid IS NULL OR m.workspace_id = $2)
        AND ($3::uuid IS NULL OR s.task_id = $3)
        AND ($4::uuid IS NULL OR s.task_id = $4 OR m.metadata->>'parent_task_id' = $4::text)
@@ -35,7 +35,7 @@ export function readQuestions(tx: Tx, filter: QuestionFilter, page: PageOf<Keyse
        AND ($6::timestamptz IS NULL OR (m.created_at, m.id) < ($6, $7::uuid))
      ORDER BY m.created_at DESC, m.id DESC LIMIT $8`,
     [
-      filter.type,
+      filter.types,
       filter.workspaceId,
       filter.taskId,
       filter.involving,
