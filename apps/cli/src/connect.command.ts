@@ -1,5 +1,6 @@
 /** `echelon connect <client>`: the MCP configuration of a client, printed for copying. */
 import { type Command, Argument } from 'commander';
+import { SESSION, TASK } from './arguments.js';
 import { type ConnectionOptions, locateServer } from './connection.js';
 import { issueToken } from './token.command.js';
 import { print, type Terminal } from './terminal.js';
@@ -34,8 +35,8 @@ export function addConnectCommand(program: Command, terminal: Terminal): void {
     .command('connect')
     .description('print a client’s MCP configuration, with a token of its own')
     .addArgument(new Argument('<client>', 'the client').choices(Object.keys(CLIENTS)))
-    .option('--task <id>', 'act as the primary session of this task; as the operator where left out')
-    .option('--session <id>', 'act as this session')
+    .option('--task <id>', 'act as the primary session of this task; as the operator where left out', TASK)
+    .option('--session <id>', 'act as this session', SESSION)
     .action(async (client: Client, _options: unknown, command: Command) => {
       const options: ConnectOptions = command.optsWithGlobals();
       const issued = await issueToken({ ...options, label: `connect ${client}` });

@@ -1,7 +1,7 @@
 /** How a command reaches the server: options, then the environment, then what this machine's data folder knows. */
 import { type ApiClient, createApiClient } from '@echelon/api-client';
 import { readConfig, readOperatorToken } from '@echelon/platform/start';
-import { CommandError, EXIT } from './exit-code.js';
+import { usage } from './arguments.js';
 import { serverAddress } from './server-address.js';
 
 export interface ConnectionOptions {
@@ -13,8 +13,9 @@ export interface ConnectionOptions {
 export function locateServer({ url, token }: ConnectionOptions): { readonly baseUrl: string; readonly token: string } {
   const config = readConfig();
   const baseUrl = url ?? (config.env.ECHELON_URL || serverAddress(config));
+  if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) throw usage('The server’s address begins with http:// or https://.');
   const known = token ?? readOperatorToken(config);
-  if (!known) throw new CommandError('No token is known here: pass --token, or set ECHELON_TOKEN.', EXIT.usage);
+  if (!known) throw usage('No token is known here: pass --token, or set ECHELON_TOKEN.');
   return { baseUrl, token: known };
 }
 

@@ -1,5 +1,6 @@
 /** How the command ends, for scripts. */
 import { ApiError, ConnectionError } from '@echelon/api-client';
+import type { ErrorCode } from '@echelon/contracts';
 import { StartupError } from '@echelon/embedded-postgres';
 import { ConfigError, MigrationError } from '@echelon/platform/start';
 import { CommanderError } from 'commander';
@@ -16,17 +17,36 @@ export class CommandError extends Error {
   }
 }
 
-/** The exit code of a failure, and the sentence for the person at the terminal. */
-export function explainFailure(error: unknown): { readonly code: number; readonly message: string } {
-  if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };
-  if (error instanceof CommandError) return { code: error.exitCode, message: error.message };
-  if (error instanceof ApiError) return { code: EXIT.failed, message: error.message };
+export interface Failure {
+  readonly exitCode: number;
+  /** The sentence for the person at the terminal; empty where everything is said. */
+  readonly message: string;
+  /** The server's code of a refusal. */
+  readonly code: ErrorCode | null;
+}
+
+/** How the command ends with a failure, and what it says of it. */
+export function explainFailure(error: unknown): Failure {
+  return { code: error instanceof ApiError ? error.code : null, ...explain(error) };
+}
+
+function explain(error: unknown): Pick<Failure, 'exitCode' | 'message'> {
+  if (error instanceof CommanderError) return explainUsage(error);
+  if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
+  if (error instanceof ApiError) return { exitCode: EXIT.failed, message: error.message };
   if (error instanceof ConnectionError)
-    return { code: EXIT.unreachable, message: `${error.message}. Is Echelon running? Start it with npm start.` };
+    return { exitCode: EXIT.unreachable, message: `${error.message}. Is Echelon running? Start it with npm start.` };
   if (error instanceof ConfigError || error instanceof StartupError || error instanceof MigrationError)
-    return { code: EXIT.cannotStart, message: error.message };
-  if (isAddressUnknown(error)) return { code: EXIT.cannotStart, message: 'This machine does not have the address in ECHELON_HOST.' };
-  return { code: EXIT.failed, message: error instanceof Error ? error.message : String(error) };
+    return { exitCode: EXIT.cannotStart, message: error.message };
+  if (isAddressUnknown(error)) return { exitCode: EXIT.cannotStart, message: 'This machine does not have the address in ECHELON_HOST.' };
+  return { exitCode: EXIT.failed, message: error instanceof Error ? error.message : String(error) };
+}
+
+/** Help that was asked for is no failure; what cannot be parsed is told with the way to the help. */
+function explainUsage({ exitCode, code, message }: CommanderError): Pick<Failure, 'exitCode' | 'message'> {
+  if (exitCode === 0) return { exitCode: EXIT.ok, message: '' };
+  const said = code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '').replaceAll('\n', ' ');
+  return { exitCode: EXIT.usage, message: `${said} (--help lists what there is)` };
 }
 
 function isAddressUnknown(error: unknown): boolean {

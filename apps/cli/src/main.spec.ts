@@ -155,19 +155,45 @@ describe('echelon token and connect', () => {
   });
 });
 
+describe('echelon workspace and profile', () => {
+  interface Created {
+    readonly id: string;
+  }
+
+  test('create, show and list workspaces page by page', async () => {
+    const created = await json<Created>(['workspace', 'create', 'garden']);
+    expect(await json(['workspace', 'show', created.id])).toMatchObject({ id: created.id, name: 'garden' });
+    const page = await json<{ items: readonly Created[]; next_cursor: string }>(['workspace', 'list', '--limit', '1']);
+    const next = await json<{ items: readonly Created[] }>(['workspace', 'list', '--cursor', page.next_cursor]);
+    expect([...page.items, ...next.items].map(({ id }) => id)).toContain(created.id);
+    expect((await run(['workspace', 'list'])).out).toContain('garden');
+  });
+
+  test('create, change and archive profiles, and a task runs on the one that it names', async () => {
+    const workspace = await json<Created>(['workspace', 'create', 'kitchen']);
+    const create = ['profile', 'create', 'cook', '--workspace', workspace.id, '--provider', 'scripted', '--model', 'any'];
+    const profile = await json<Created>([...create, '--fallback-model', 'one', 'two', '--max-output-tokens', '900']);
+    const task = await json<Created>(['task', 'create', 'Cook.', '--workspace', workspace.id, '--profile', profile.id, '--no-start']);
+    expect(await json(['task', 'list', '--workspace', workspace.id])).toMatchObject({ items: [{ id: task.id, profile_id: profile.id }] });
+    const changes = ['--name', 'chef', '--model', 'other', '--system-prompt', ''];
+    expect(await json(['profile', 'update', profile.id, ...changes])).toMatchObject({
+      name: 'chef',
+      model: 'other',
+      max_output_tokens: 900,
+    });
+    expect(await json(['profile', 'show', profile.id])).toMatchObject({ name: 'chef', fallback_models: ['one', 'two'] });
+    expect((await run(['profile', 'list', '--workspace', workspace.id])).out).toBe(`${profile.id}  chef  loop  scripted other\n`);
+    await json(['profile', 'archive', profile.id]);
+    expect((await run(['profile', 'show', profile.id])).out).toMatch(/^archived_at +\d{4}-/m);
+  });
+});
+
 describe('what goes wrong', () => {
-  test.each([
-    ['an unknown task', ['task', 'show', '01a22a24-dfc3-73b2-8e05-0536619969eb'], 1, /NOT_FOUND/],
-    ['an empty prompt', ['task', 'create', '  '], 1, /INVALID_INPUT/],
-    ['an unknown command', ['nonsense'], 2, /unknown command/],
-    ['a missing argument', ['task', 'show'], 2, /missing required argument/],
-    ['an unknown client', ['connect', 'netscape'], 2, /Allowed choices/],
-    ['two owners of one token', ['token', 'issue', '--task', 'a', '--session', 'b'], 2, /not both/],
-  ])('%s is one sentence and its exit code', async (_case, args, code, sentence) => {
-    const failed = await run(args);
-    expect(failed.code).toBe(code);
-    expect(failed.err).toMatch(sentence);
-    expect(failed.out).toBe('');
+  test('a refusal is one sentence that begins with its code, and in JSON names it', async () => {
+    const unknown = ['task', 'show', '01a22a24-dfc3-73b2-8e05-0536619969eb'];
+    expect(await run(unknown)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^NOT_FOUND: .*\n$/) as unknown });
+    const { code, out, err } = await run([...unknown, '--json']);
+    expect({ code, out, ...(JSON.parse(err) as object) }).toMatchObject({ code: 'NOT_FOUND', exit_code: 1, out: '' });
   });
 
   test('a server that is not there', async () => {

@@ -1,6 +1,7 @@
 /** `echelon notification …`: what operators were told. */
 import type { Notification } from '@echelon/contracts';
 import type { Command } from 'commander';
+import { idOf } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
 import { print, table, type Terminal } from './terminal.js';
 
@@ -22,7 +23,7 @@ export function addNotificationCommand(program: Command, terminal: Terminal): vo
   notification
     .command('acknowledge')
     .description('mark a notification as seen')
-    .argument('<notification>', 'notification id')
+    .argument('<notification>', 'notification id', idOf('notification', 'notification list'))
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       const seen = await connect(options).notifications.acknowledge(id);

@@ -1,8 +1,8 @@
 /** `echelon question …`: what waits for an answer, and answering what a normal task asked. */
 import type { ParentQuestion, UserQuestion } from '@echelon/contracts';
 import type { Command } from 'commander';
+import { QUESTION, textOf, usage } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
-import { CommandError, EXIT } from './exit-code.js';
 import { print, table, type Terminal } from './terminal.js';
 
 interface Common extends ConnectionOptions {
@@ -27,7 +27,7 @@ export function addQuestionCommand(program: Command, terminal: Terminal): void {
   question
     .command('show')
     .description('show a question with the chain of questions that it caused or that caused it')
-    .argument('<question>', 'question id')
+    .argument('<question>', 'question id', QUESTION)
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       const found = await connect(options).questions.get(id);
@@ -39,9 +39,9 @@ export function addQuestionCommand(program: Command, terminal: Terminal): void {
   question
     .command('answer')
     .description('answer a question that a normal task asked the operator')
-    .argument('<question>', 'question id')
+    .argument('<question>', 'question id', QUESTION)
     .argument('[answers...]', 'id=text for each question; only text where there is one')
-    .option('--reject <reason>', 'refuse to answer')
+    .option('--reject <reason>', 'refuse to answer', textOf('--reject'))
     .action(async (id: string, answers: readonly string[], _options: unknown, command: Command) => {
       const options: Common & { reject?: string } = command.optsWithGlobals();
       const api = connect(options);
@@ -58,8 +58,7 @@ function parseAnswers({ questions }: ParentQuestion | UserQuestion, given: reado
   if (only && given.length === 1 && !given[0]?.startsWith(`${only.id}=`)) return { [only.id]: given[0] ?? '' };
   const pairs = given.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)] as const);
   const unknown = pairs.find(([id]) => !questions.some((question) => question.id === id));
-  if (given.length === 0 || unknown)
-    throw new CommandError(`Give id=text for each of: ${questions.map(({ id }) => id).join(', ')}.`, EXIT.usage);
+  if (given.length === 0 || unknown) throw usage(`Give id=text for each of: ${questions.map(({ id }) => id).join(', ')}.`);
   return Object.fromEntries(pairs);
 }
 

@@ -1,6 +1,7 @@
 /** `echelon queue …`: what waits in a session's queue, and changing it. */
 import type { QueueEntry } from '@echelon/contracts';
 import type { Command } from 'commander';
+import { ENTRY, SESSION, textOf, wholeNumber } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
 import { print, table, type Terminal } from './terminal.js';
 
@@ -13,7 +14,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
   queue
     .command('list')
     .description('list the waiting entries in the order of their delivery')
-    .argument('<session>', 'session id')
+    .argument('<session>', 'session id', SESSION)
     .action(async (session: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       const page = await connect(options).sessions.listQueue(session, { limit: 200 });
@@ -22,10 +23,10 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
   queue
     .command('edit')
     .description('replace the text of an operator’s message that still waits')
-    .argument('<session>', 'session id')
-    .argument('<entry>', 'entry id')
-    .requiredOption('--text <text>', 'the new text')
-    .requiredOption('--revision <number>', 'the revision that you read', Number)
+    .argument('<session>', 'session id', SESSION)
+    .argument('<entry>', 'entry id', ENTRY)
+    .requiredOption('--text <text>', 'the new text', textOf('--text'))
+    .requiredOption('--revision <number>', 'the revision that you read', wholeNumber('--revision'))
     .action(async (session: string, entry: string, _options: unknown, command: Command) => {
       const options: Common & { text: string; revision: number } = command.optsWithGlobals();
       const { text, revision } = options;
@@ -34,8 +35,8 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
   queue
     .command('remove')
     .description('take a waiting message or alert out')
-    .argument('<session>', 'session id')
-    .argument('<entry>', 'entry id')
+    .argument('<session>', 'session id', SESSION)
+    .argument('<entry>', 'entry id', ENTRY)
     .action(async (session: string, entry: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       show(terminal, options, await connect(options).sessions.removeQueueEntry(session, entry));
@@ -43,9 +44,9 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
   queue
     .command('move')
     .description('put a waiting entry elsewhere among those of its rank')
-    .argument('<session>', 'session id')
-    .argument('<entry>', 'entry id')
-    .option('--before <entry>', 'a waiting entry of the same rank (default: behind all of them)')
+    .argument('<session>', 'session id', SESSION)
+    .argument('<entry>', 'entry id', ENTRY)
+    .option('--before <entry>', 'a waiting entry of the same rank (default: behind all of them)', ENTRY)
     .action(async (session: string, entry: string, _options: unknown, command: Command) => {
       const options: Common & { before?: string } = command.optsWithGlobals();
       show(terminal, options, await connect(options).sessions.moveQueueEntry(session, entry, { before: options.before ?? null }));
@@ -64,7 +65,7 @@ function addSwitch(queue: Command, terminal: Terminal, { name, on, description }
   queue
     .command(name)
     .description(description)
-    .argument('<session>', 'session id')
+    .argument('<session>', 'session id', SESSION)
     .action(async (session: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       const changed = await connect(options).sessions.setAutoRun(session, on);

@@ -1,7 +1,8 @@
-/** `echelon task spawn | attach | detach | archive | unarchive`: the life of a task and of its sessions. */
+/** `echelon task spawn | attach | detach | archive | unarchive | delete`: the life of a task and of its sessions. */
 import { randomUUID } from 'node:crypto';
 import type { SpawnSession } from '@echelon/contracts';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { PROFILE, TASK, textOf, usage } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
 import { print, type Terminal } from './terminal.js';
 
@@ -23,7 +24,7 @@ export function addTaskLife(task: Command, terminal: Terminal): void {
   task
     .command('archive')
     .description('end a task’s sessions and take it out of the lists; nothing is deleted')
-    .argument('<task>', 'task id')
+    .argument('<task>', 'task id', TASK)
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       const archived = await connect(options).tasks.archive(id);
@@ -32,11 +33,32 @@ export function addTaskLife(task: Command, terminal: Terminal): void {
   task
     .command('unarchive')
     .description('take a task out of the archive; its sessions stay ended')
-    .argument('<task>', 'task id')
+    .argument('<task>', 'task id', TASK)
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       const unarchived = await connect(options).tasks.unarchive(id);
       print(terminal, options.json, unarchived, () => [unarchived.state]);
+    });
+  addDelete(task, terminal);
+}
+
+function addDelete(task: Command, terminal: Terminal): void {
+  task
+    .command('delete')
+    .description('delete a task for good, with its conversation and its folder; the tasks below it become roots')
+    .argument('<task>', 'task id', TASK)
+    .option('--cascade', 'delete every task below it, too')
+    .option('--yes', 'delete it: there is no way back')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common & { cascade?: boolean; yes?: boolean } = command.optsWithGlobals();
+      if (!options.yes)
+        throw usage('Nothing was deleted, since there is no way back: add --yes. To put a task away, use echelon task archive.');
+      const deleted = await connect(options).tasks.delete(id, { cascade: options.cascade === true });
+      const detached = deleted.detached.length === 0 ? [] : [`now roots: ${deleted.detached.join(', ')}`];
+      print(terminal, options.json, deleted, () => [
+        deleted.already_deleted ? 'deleted before' : `deleted ${deleted.deleted}`,
+        ...detached,
+      ]);
     });
 }
 
@@ -48,13 +70,13 @@ function addStructure(task: Command, terminal: Terminal): void {
   task
     .command('attach')
     .description('put a task, with all below it, under another parent; a question to the old one is void')
-    .argument('<task>', 'task id')
-    .argument('<parent>', 'task id of the new parent')
+    .argument('<task>', 'task id', TASK)
+    .argument('<parent>', 'task id of the new parent', TASK)
     .action((id: string, parent: string, _options: unknown, command: Command) => reparent(id, parent, command.optsWithGlobals()));
   task
     .command('detach')
     .description('take a task away from its parent; a question to it is void')
-    .argument('<task>', 'task id')
+    .argument('<task>', 'task id', TASK)
     .action((id: string, _options: unknown, command: Command) => reparent(id, null, command.optsWithGlobals()));
 }
 
@@ -62,13 +84,13 @@ function addSpawn(task: Command, terminal: Terminal): void {
   task
     .command('spawn')
     .description('start another session of a task; it becomes the primary one when the present one has ended')
-    .argument('<task>', 'task id')
-    .argument('[prompt]', 'what the new agent is to do; the task’s prompt where left out')
-    .option('--profile <id>', 'agent profile; the task’s where left out')
-    .option('--kind <kind>', 'task, quick_chat, config or utility', 'task')
-    .option('--name <name>', 'a short name')
+    .argument('<task>', 'task id', TASK)
+    .argument('[prompt]', 'what the new agent is to do; the task’s prompt where left out', textOf('The prompt'))
+    .option('--profile <id>', 'agent profile; the task’s where left out', PROFILE)
+    .addOption(new Option('--kind <kind>', 'what the session is for').choices(['task', 'quick_chat', 'config', 'utility']).default('task'))
+    .option('--name <name>', 'a short name', textOf('--name'))
     .option('--primary', 'make it the primary session now')
-    .option('--key <key>', 'idempotency key: the same key starts once')
+    .option('--key <key>', 'idempotency key: the same key starts once', textOf('--key'))
     .action(async (id: string, prompt: string | undefined, _options: unknown, command: Command) => {
       const options: SpawnOptions = command.optsWithGlobals();
       const input = {

@@ -2,6 +2,7 @@
 import type { ApiClient } from '@echelon/api-client';
 import type { FoundTaskPlan } from '@echelon/contracts';
 import type { Command } from 'commander';
+import { TASK } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
 import { print, type Terminal } from './terminal.js';
 
@@ -9,7 +10,7 @@ export function addTaskPlan(task: Command, terminal: Terminal): void {
   task
     .command('plan')
     .description('print the plan of a task')
-    .argument('<task>', 'task id')
+    .argument('<task>', 'task id', TASK)
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: ConnectionOptions & { readonly json?: boolean } = command.optsWithGlobals();
       const found = await connect(options).tasks.getPlan(id);

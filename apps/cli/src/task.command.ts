@@ -1,9 +1,11 @@
 /** `echelon task …`: what an operator does with tasks. */
 import { randomUUID } from 'node:crypto';
 import type { ApiClient } from '@echelon/api-client';
-import type { Task } from '@echelon/contracts';
-import type { Command } from 'commander';
+import { type Task, TaskState } from '@echelon/contracts';
+import { type Command, Option } from 'commander';
+import { PROFILE, QUESTION, SESSION, TASK, TASKS, textOf, WORKSPACE } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
+import { addPaging, describePage, type PagingOptions, toPageQuery } from './paging.js';
 import { addTaskDependencies } from './task-dependency.js';
 import { addTaskLife } from './task-life.js';
 import { addTaskPlan, summarizePlan } from './task-plan.js';
@@ -20,7 +22,7 @@ interface CreateOptions extends Common {
   readonly profile?: string;
   readonly workspace?: string;
   readonly autopilot?: boolean;
-  readonly blockedBy?: string[];
+  readonly blockedBy?: readonly string[];
   readonly start: boolean;
   readonly key?: string;
   readonly watch?: boolean;
@@ -40,15 +42,15 @@ function addCreate(task: Command, terminal: Terminal): void {
   task
     .command('create')
     .description('create a task and start its agent')
-    .argument('<prompt>', 'what the agent is to do')
-    .option('--title <title>', 'a title; the prompt’s first words where left out')
-    .option('--parent <task>', 'make it a subtask of this task')
-    .option('--profile <id>', 'agent profile; the parent’s or the workspace’s first where left out')
-    .option('--workspace <id>', 'workspace; the only one, or the one named default, where left out')
+    .argument('<prompt>', 'what the agent is to do', textOf('The prompt'))
+    .option('--title <title>', 'a title; the prompt’s first words where left out', textOf('--title'))
+    .option('--parent <task>', 'make it a subtask of this task', TASK)
+    .option('--profile <id>', 'agent profile; the parent’s or the workspace’s first where left out', PROFILE)
+    .option('--workspace <id>', 'workspace; the only one, or the one named default, where left out', WORKSPACE)
     .option('--autopilot', 'decide alone, and ask the parent task instead of a person; cannot be changed later')
-    .option('--blocked-by <task...>', 'wait until these tasks have completed')
+    .option('--blocked-by <task...>', 'wait until these tasks have completed', TASKS)
     .option('--no-start', 'create it without starting its agent')
-    .option('--key <key>', 'idempotency key: the same key creates once')
+    .option('--key <key>', 'idempotency key: the same key creates once', textOf('--key'))
     .option('--watch', 'follow it until it rests')
     .action(async (prompt: string, _options: unknown, command: Command) => {
       const options: CreateOptions = command.optsWithGlobals();
@@ -72,7 +74,7 @@ function toCreate(prompt: string, options: CreateOptions) {
     prompt,
     autopilot: options.autopilot === true,
     start_agent: options.start,
-    blocked_by: options.blockedBy ?? [],
+    blocked_by: [...(options.blockedBy ?? [])],
     ...(options.title ? { title: options.title } : {}),
     ...(options.parent ? { parent_id: options.parent } : {}),
     ...(options.profile ? { profile_id: options.profile } : {}),
@@ -81,30 +83,24 @@ function toCreate(prompt: string, options: CreateOptions) {
 }
 
 function addReading(task: Command, terminal: Terminal): void {
-  task
-    .command('list')
-    .description('list tasks, newest first')
-    .option('--state <state>', 'only tasks in this state')
-    .option('--parent <task>', 'only children of this task')
-    .option('--limit <n>', 'tasks at most, up to 200', Number, 50)
-    .option('--cursor <cursor>', 'go on where the last page ended')
+  addPaging(task.command('list').description('list tasks, newest first'))
+    .addOption(new Option('--state <state>', 'only tasks in this state').choices(TaskState.options))
+    .option('--parent <task>', 'only children of this task', TASK)
+    .option('--workspace <id>', 'only those of this workspace', WORKSPACE)
     .action(async (_options: unknown, command: Command) => {
-      const options: Common & { state?: Task['state']; parent?: string; limit: number; cursor?: string } = command.optsWithGlobals();
+      const options: Common & PagingOptions & { state?: Task['state']; parent?: string; workspace?: string } = command.optsWithGlobals();
       const page = await connect(options).tasks.list({
-        limit: options.limit,
+        ...toPageQuery(options),
         ...(options.state ? { state: options.state } : {}),
         ...(options.parent ? { parent_id: options.parent } : {}),
-        ...(options.cursor ? { cursor: options.cursor } : {}),
+        ...(options.workspace ? { workspace_id: options.workspace } : {}),
       });
-      print(terminal, options.json, page, () => [
-        ...(page.items.length === 0 ? ['No tasks.'] : table(page.items.map(summarize))),
-        ...(page.next_cursor ? [`more: --cursor ${page.next_cursor}`] : []),
-      ]);
+      print(terminal, options.json, page, () => describePage(page, summarize, 'No tasks.'));
     });
   task
     .command('show')
     .description('show one task')
-    .argument('<task>', 'task id')
+    .argument('<task>', 'task id', TASK)
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       const api = connect(options);
@@ -115,7 +111,7 @@ function addReading(task: Command, terminal: Terminal): void {
   task
     .command('watch')
     .description('draw the live tree below a task until everything in it rests')
-    .argument('<task>', 'task id')
+    .argument('<task>', 'task id', TASK)
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       await watchTask(connect(options), id, { terminal, json: options.json === true });
@@ -126,11 +122,11 @@ function addSteering(task: Command, terminal: Terminal): void {
   task
     .command('message')
     .description('send a message to a task’s agent')
-    .argument('<task>', 'task id')
-    .argument('<text>', 'what to say')
-    .option('--session <id>', 'a session other than the primary one')
-    .option('--reply-to <question>', 'answer this question of the task; only with a token of its parent')
-    .option('--key <key>', 'idempotency key: the same key sends once')
+    .argument('<task>', 'task id', TASK)
+    .argument('<text>', 'what to say', textOf('The message'))
+    .option('--session <id>', 'a session other than the primary one', SESSION)
+    .option('--reply-to <question>', 'answer this question of the task; only with a token of its parent', QUESTION)
+    .option('--key <key>', 'idempotency key: the same key sends once', textOf('--key'))
     .action(async (id: string, text: string, _options: unknown, command: Command) => {
       const options: Common & { session?: string; replyTo?: string; key?: string } = command.optsWithGlobals();
       const input = {
@@ -145,7 +141,7 @@ function addSteering(task: Command, terminal: Terminal): void {
   task
     .command('stop')
     .description('stop a task’s sessions; its queue is kept')
-    .argument('<task>', 'task id')
+    .argument('<task>', 'task id', TASK)
     .option('--cascade', 'stop every task below it, too')
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common & { cascade?: boolean } = command.optsWithGlobals();

@@ -1,7 +1,7 @@
 /** `echelon token …`: tokens of the operator, and of one session for an agent that somebody else runs. */
 import type { Command } from 'commander';
+import { idOf, SESSION, TASK, textOf, usage, wholeNumber } from './arguments.js';
 import { connect, type ConnectionOptions, locateServer } from './connection.js';
-import { CommandError, EXIT } from './exit-code.js';
 import { print, table, type Terminal } from './terminal.js';
 
 interface IssueOptions extends ConnectionOptions {
@@ -17,10 +17,10 @@ export function addTokenCommand(program: Command, terminal: Terminal): void {
   token
     .command('issue')
     .description('issue a token: of the operator, or with --task or --session of one agent session')
-    .option('--label <text>', 'what it is for', 'command line')
-    .option('--task <id>', 'for the primary session of this task')
-    .option('--session <id>', 'for this session')
-    .option('--expires <seconds>', 'seconds until it expires; never where left out', Number)
+    .option('--label <text>', 'what it is for', textOf('--label'), 'command line')
+    .option('--task <id>', 'for the primary session of this task', TASK)
+    .option('--session <id>', 'for this session', SESSION)
+    .option('--expires <seconds>', 'seconds until it expires; never where left out', wholeNumber('--expires'))
     .action(async (_options: unknown, command: Command) => {
       const options: IssueOptions = command.optsWithGlobals();
       const issued = await issueToken(options);
@@ -43,7 +43,7 @@ export function addTokenCommand(program: Command, terminal: Terminal): void {
   token
     .command('revoke')
     .description('revoke a token')
-    .argument('<token>', 'token id')
+    .argument('<token>', 'token id', idOf('token', 'token list'))
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: IssueOptions = command.optsWithGlobals();
       const revoked = await connect(options).tokens.revoke(id);
@@ -53,7 +53,7 @@ export function addTokenCommand(program: Command, terminal: Terminal): void {
 
 /** Issues the token that the options describe. */
 export function issueToken(options: IssueOptions) {
-  if (options.task && options.session) throw new CommandError('Give --task or --session, not both.', EXIT.usage);
+  if (options.task && options.session) throw usage('Give --task or --session, not both.');
   const owner = options.task ? { task_id: options.task } : options.session ? { session_id: options.session } : {};
   return connect(options).tokens.issue({
     kind: options.task || options.session ? 'session' : 'operator',

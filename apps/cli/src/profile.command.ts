@@ -1,0 +1,114 @@
+/** `echelon profile …`: which runtime and model run the agents of a workspace. */
+import type { AgentProfile } from '@echelon/contracts';
+import { type Command, Option } from 'commander';
+import { PROFILE, textOf, usage, wholeNumber, WORKSPACE } from './arguments.js';
+import { connect, type ConnectionOptions } from './connection.js';
+import { addPaging, describePage, type PagingOptions, toPageQuery } from './paging.js';
+import { print, table, type Terminal } from './terminal.js';
+
+interface Common extends ConnectionOptions {
+  readonly json?: boolean;
+}
+
+interface Content {
+  readonly runtime?: AgentProfile['runtime'];
+  readonly provider?: string;
+  readonly model?: string;
+  readonly systemPrompt?: string;
+  readonly maxOutputTokens?: number;
+  readonly fallbackModel?: string[];
+}
+
+export function addProfileCommand(program: Command, terminal: Terminal): void {
+  const profile = program.command('profile').description('list, create, change and archive agent profiles');
+  addReading(profile, terminal);
+  addCreate(profile, terminal);
+  addUpdate(profile, terminal);
+  profile
+    .command('archive')
+    .description('offer a profile for new tasks no longer')
+    .argument('<profile>', 'profile id', PROFILE)
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      show(terminal, options, await connect(options).profiles.archive(id));
+    });
+}
+
+function addReading(profile: Command, terminal: Terminal): void {
+  addPaging(profile.command('list').description('list agent profiles, newest first'))
+    .option('--workspace <id>', 'only those of this workspace', WORKSPACE)
+    .action(async (_options: unknown, command: Command) => {
+      const options: Common & PagingOptions & { workspace?: string } = command.optsWithGlobals();
+      const where = options.workspace ? { workspace_id: options.workspace } : {};
+      const page = await connect(options).profiles.list({ ...toPageQuery(options), ...where });
+      print(terminal, options.json, page, () => describePage(page, summarize, 'No profiles.'));
+    });
+  profile
+    .command('show')
+    .description('show one agent profile')
+    .argument('<profile>', 'profile id', PROFILE)
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      const found = await connect(options).profiles.get(id);
+      print(terminal, options.json, found, () => table(Object.entries(found).map(([name, value]) => [name, describe(value)])));
+    });
+}
+
+function addCreate(profile: Command, terminal: Terminal): void {
+  addContent(profile.command('create').description('create an agent profile'))
+    .argument('<name>', 'its name', textOf('The name'))
+    .requiredOption('--workspace <id>', 'the workspace that it is for', WORKSPACE)
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const options: Common & Content & { workspace: string } = command.optsWithGlobals();
+      const { provider, model } = options;
+      if (!provider || !model) throw usage('Give --provider and --model; with --runtime external any words will do.');
+      const input = { ...toContent(options), workspace_id: options.workspace, name, provider, model };
+      show(terminal, options, await connect(options).profiles.create(input));
+    });
+}
+
+function addUpdate(profile: Command, terminal: Terminal): void {
+  addContent(profile.command('update').description('change an agent profile, from the next turn on'))
+    .argument('<profile>', 'profile id', PROFILE)
+    .option('--name <name>', 'its name', textOf('--name'))
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common & Content & { name?: string } = command.optsWithGlobals();
+      const changes = { ...toContent(options), ...(options.name ? { name: options.name } : {}) };
+      if (Object.keys(changes).length === 0) throw usage('Name at least one thing to change.');
+      show(terminal, options, await connect(options).profiles.update(id, changes));
+    });
+}
+
+function addContent(command: Command): Command {
+  return command
+    .addOption(new Option('--runtime <runtime>', 'what runs the agent; loop where left out').choices(['loop', 'external', 'passthrough']))
+    .option('--provider <provider>', 'model provider, such as compatible, anthropic or openai', textOf('--provider'))
+    .option('--model <model>', 'model name', textOf('--model'))
+    .option('--system-prompt <text>', 'text before the conversation')
+    .option('--max-output-tokens <n>', 'tokens of one answer at most', wholeNumber('--max-output-tokens'))
+    .option('--fallback-model <model...>', 'models to try when the first fails, up to 3');
+}
+
+function toContent(options: Content) {
+  return {
+    ...(options.runtime ? { runtime: options.runtime } : {}),
+    ...(options.provider ? { provider: options.provider } : {}),
+    ...(options.model ? { model: options.model } : {}),
+    ...(options.systemPrompt === undefined ? {} : { system_prompt: options.systemPrompt }),
+    ...(options.maxOutputTokens ? { max_output_tokens: options.maxOutputTokens } : {}),
+    ...(options.fallbackModel ? { fallback_models: options.fallbackModel } : {}),
+  };
+}
+
+function show(terminal: Terminal, { json }: Common, profile: AgentProfile): void {
+  print(terminal, json, profile, () => table([summarize(profile)]));
+}
+
+function summarize({ id, name, runtime, provider, model, archived_at }: AgentProfile): readonly string[] {
+  return [id, name, runtime, `${provider} ${model}`, archived_at ? 'archived' : ''];
+}
+
+function describe(value: unknown): string {
+  if (value === null) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
