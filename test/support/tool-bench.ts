@@ -2,7 +2,15 @@
 import { type ToolResult, validateArguments } from '@echelon/agent-loop';
 import { DEFAULT_LIMITS } from '@echelon/domain';
 import type { EventBus } from '@echelon/messaging';
-import { type Actor, AttachedService, ProfileService, SessionService, TaskPlanService, TaskService } from '@echelon/orchestration';
+import {
+  type Actor,
+  AttachedService,
+  ProfileService,
+  SessionService,
+  TaskPlanService,
+  TaskService,
+  WorkflowService,
+} from '@echelon/orchestration';
 import { createToolCatalogue, type ToolCatalogue, type ToolSurface } from '@echelon/tools';
 import { expect } from '@jest/globals';
 import { type TestTask, World } from './world.js';
@@ -36,9 +44,10 @@ export class ToolBench {
     const tasks = new TaskService(database, transactions, DEFAULT_LIMITS);
     this.sessions = new SessionService(database, transactions);
     const attached = new AttachedService(database, transactions, SILENT_BUS);
+    const workflows = new WorkflowService(database, transactions, DEFAULT_LIMITS);
     const plans = new TaskPlanService(database, transactions, DEFAULT_LIMITS);
     this.#catalogue = createToolCatalogue({
-      services: { ...services, tasks, plans, sessions: this.sessions, attached, profiles: this.profiles },
+      services: { ...services, tasks, plans, workflows, sessions: this.sessions, attached, profiles: this.profiles },
     });
   }
 

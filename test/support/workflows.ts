@@ -63,7 +63,7 @@ export class Workflows {
   }
 }
 
-export function stepId(workflow: Workflow, name: string): string {
+function stepId(workflow: Workflow, name: string): string {
   const step = workflow.steps.find((each) => each.name === name);
   if (!step) throw new Error(`no step is named ${name}`);
   return step.id;

@@ -8,9 +8,11 @@ import { SessionController } from './api/session.controller.js';
 import { SystemController } from './api/system.controller.js';
 import { TaskDependencyController } from './api/task-dependency.controller.js';
 import { TaskPlanController } from './api/task-plan.controller.js';
+import { TaskStepController } from './api/task-step.controller.js';
 import { TaskController } from './api/task.controller.js';
 import { TokenController } from './api/token.controller.js';
 import { TurnController } from './api/turn.controller.js';
+import { WorkflowController } from './api/workflow.controller.js';
 import { WorkspaceController } from './api/workspace.controller.js';
 import { EventController } from './events/event.controller.js';
 import { EventStreams } from './events/event-streams.js';
@@ -27,6 +29,8 @@ const CONTROLLERS: Type[] = [
   TaskController,
   TaskDependencyController,
   TaskPlanController,
+  TaskStepController,
+  WorkflowController,
   SessionController,
   TurnController,
   DeliveryController,

@@ -4,6 +4,7 @@ import type {
   CreatedTask,
   CreateProfile,
   CreateTask,
+  CreateWorkflow,
   CreateWorkspace,
   DeletedTaskPlan,
   EditQueueEntry,
@@ -13,7 +14,9 @@ import type {
   IssueToken,
   ListTasks,
   Message,
+  MovedTask,
   MoveQueueEntry,
+  MoveTask,
   Notification,
   Page,
   PageQuery,
@@ -33,7 +36,9 @@ import type {
   UpdateProfile,
   UpdateTask,
   UserQuestion,
+  UpdateWorkflow,
   Workspace,
+  Workflow,
   WriteTaskPlan,
   WrittenTaskPlan,
 } from '@echelon/contracts';
@@ -45,6 +50,9 @@ import { type CallOptions, type ClientOptions, type CreateOptions, Transport } f
 type Input<T, Defaulted extends keyof T> = Omit<T, Defaulted> & Partial<Pick<T, Defaulted>>;
 
 export type PageInput = Partial<PageQuery>;
+/** A step as a caller writes it. */
+type WorkflowStepInput<T extends { readonly name: string }> = Partial<T> & Pick<T, 'name'>;
+
 export interface MessagesInput {
   readonly limit?: number;
   /** Sequences of messages, exclusive; at most one of the two. */
@@ -84,6 +92,25 @@ export interface ApiClient {
     archive(id: string, options?: CallOptions): Promise<AgentProfile>;
   };
   readonly tokens: {
+  readonly workflows: {
+    create(
+      input: Omit<CreateWorkflow, 'is_default' | 'steps'> & {
+        readonly is_default?: boolean;
+        readonly steps: readonly WorkflowStepInput<CreateWorkflow['steps'][number]>[];
+      },
+      options?: CreateOptions,
+    ): Promise<Workflow>;
+    list(query?: PageInput & { readonly workspace_id?: string }, options?: CallOptions): Promise<Page<Workflow>>;
+    get(id: string, options?: CallOptions): Promise<Workflow>;
+    update(
+      id: string,
+      changes: Omit<UpdateWorkflow, 'steps'> & {
+        readonly steps?: readonly WorkflowStepInput<NonNullable<UpdateWorkflow['steps']>[number]>[];
+      },
+      options?: CallOptions,
+    ): Promise<Workflow>;
+    archive(id: string, options?: CallOptions): Promise<Workflow>;
+  };
     issue(input: IssueToken, options?: CreateOptions): Promise<IssuedToken>;
     list(query?: PageInput, options?: CallOptions): Promise<Page<Token>>;
     revoke(id: string, options?: CallOptions): Promise<Token>;
@@ -101,6 +128,7 @@ export interface ApiClient {
     removeDependency(id: string, dependsOnId: string, options?: CallOptions): Promise<TaskDependencies>;
     unarchive(id: string, options?: CallOptions): Promise<Task>;
     getPlan(id: string, options?: CallOptions): Promise<FoundTaskPlan>;
+    move(id: string, input: MoveTask, options?: CallOptions): Promise<MovedTask>;
     putPlan(id: string, input: WriteTaskPlan, options?: CreateOptions): Promise<WrittenTaskPlan>;
     deletePlan(id: string, options?: CreateOptions): Promise<DeletedTaskPlan>;
     listSessions(id: string, options?: CallOptions): Promise<Page<Session>>;
@@ -151,7 +179,7 @@ export function createApiClient(options: ClientOptions): ApiClient {
   return { ...organisation(calls), ...work(calls), events: { follow: (follow = {}) => followEvents(transport, follow) } };
 }
 
-function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces' | 'profiles' | 'tokens' | 'system'> {
+function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces' | 'profiles' | 'workflows' | 'tokens' | 'system'> {
   return {
     workspaces: {
       create: (input, call) => create('/workspaces', input, call),
@@ -167,6 +195,13 @@ function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces
     },
     tokens: {
       issue: (input, call) => create('/tokens', input, call),
+    workflows: {
+      create: (input, call) => create('/workflows', input, call),
+      list: (query, call) => get('/workflows', query, call),
+      get: (id, call) => get(at`/workflows/${id}`, {}, call),
+      update: (id, changes, call) => send('PATCH', at`/workflows/${id}`, changes, call),
+      archive: (id, call) => send('POST', at`/workflows/${id}/archive`, undefined, call),
+    },
       list: (query, call) => get('/tokens', query, call),
       revoke: (id, call) => send('DELETE', at`/tokens/${id}`, undefined, call),
     },

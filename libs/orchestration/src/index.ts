@@ -9,7 +9,7 @@ export type { Services } from './services.js';
 export { SessionService, type ListMessages, type SessionContract } from './session.service.js';
 export { TaskPlanService } from './task-plan.service.js';
 export { TaskService, type ArchivedTask } from './task.service.js';
-export type { ListWorkflows } from './workflow.service.js';
+export { WorkflowService, type ListWorkflows } from './workflow.service.js';
 export { type CommitListener, Transactions } from './unit-of-work.js';
 export type { AgentRuntime, TurnReport, TurnSignals } from './agent-runtime.js';
 export type { ClaimedTurn } from './claim.js';

@@ -3,7 +3,7 @@ import { refuse, type Refusal } from '@echelon/domain';
 import { findFirstStep, holdStep, type StepView, type Tx } from '@echelon/persistence';
 import { isId } from './scope.js';
 
-export const DEFAULT_WORKFLOW = 'default';
+const DEFAULT_WORKFLOW = 'default';
 
 export interface StepChoice {
   readonly workspaceId: string;

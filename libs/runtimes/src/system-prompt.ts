@@ -9,8 +9,20 @@ export interface PromptFacts {
   readonly task: { readonly id: string; readonly title: string };
   readonly sessionId: string;
   readonly parent: { readonly id: string; readonly title: string } | null;
+  /** The step of its workflow that the task is in. */
+  readonly step?: PromptStep | null;
   /** The profile's own instructions. */
   readonly profilePrompt: string;
+}
+
+export interface PromptStep {
+  readonly name: string;
+  readonly workflow_name: string;
+  /** From 1 on, of so many steps. */
+  readonly position: number;
+  readonly steps: number;
+  readonly requires_signal: boolean;
+  readonly instructions: string;
 }
 
 const ROLE = `You are an agent working on one task in a hierarchy of tasks. A task may have a parent, whose agent delegated it, and children, whose agents you may delegate to. Every message that opens a turn says who sent it.`;
@@ -56,14 +68,27 @@ export function buildSystemPrompt(facts: PromptFacts): string {
     identity(facts),
     offers('task_tools') && TASK_TOOLS,
     offers('workspace') && WORKSPACE,
-    offers('step_completion') && COMPLETION,
+    offers('step_completion') && (facts.step ? stepSection(facts.step) : COMPLETION),
     autopilot && AUTONOMY,
     contract.promptProfile === 'autopilot_root' && NO_PARENT,
     offers('parent_question') && ASK_PARENT,
     offers('user_question') && ASK_USER,
     facts.profilePrompt && `## Instructions of your profile\n\n${facts.profilePrompt}`,
+    offers('step_completion') && facts.step?.instructions && `## Instructions of your step\n\n${facts.step.instructions}`,
   ];
   return sections.filter((section) => typeof section === 'string' && section !== '').join('\n\n');
+}
+
+function stepSection(step: PromptStep): string {
+  const last = step.position === step.steps;
+  const place = `Your task goes through the workflow ${JSON.stringify(step.workflow_name)} and is in its step ${JSON.stringify(step.name)} (${step.position} of ${step.steps}).`;
+  const signal = last
+    ? 'It is the last step: when the work of the task is done, call step_complete_kandev with a summary of the result, which completes the task; whoever delegated it reads the summary.'
+    : 'When the work of this step is done, call step_complete_kandev with a summary of what was done, and end your turn. Later steps are not your concern now.';
+  const without = step.requires_signal
+    ? 'The step requires that call: a turn that ends without it leaves the task in the step, and whoever delegated it is told.'
+    : 'A turn that ends without it rests the task, or moves it on as the step says.';
+  return `## Your step\n\n${place}\n${signal} ${without}`;
 }
 
 function identity({ task, sessionId, parent }: PromptFacts): string {

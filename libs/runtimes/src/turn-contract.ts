@@ -8,10 +8,12 @@ import { type Capability, type Contract, deriveContract, type PromptProfile } fr
 import type { ClaimedTurn } from '@echelon/orchestration';
 import {
   findProfile,
+  findStep,
   findTask,
   findToolList,
   type OpenTx,
   type ProfileRow,
+  type StepView,
   storeContract,
   type TaskRow,
   type Tx,
@@ -43,10 +45,14 @@ export type SpecifyTools = (contract: Contract) => readonly ToolSpecification[];
 /** The turn's contract: the kept one, or derived now and to be kept before anything is sent. */
 export async function deriveTurnContract(tx: Tx, claimed: ClaimedTurn, specify: SpecifyTools): Promise<TurnContract> {
   const { task, session } = claimed;
-  const [profile, parent] = await Promise.all([findProfile(tx, session.profile_id), task.parent_id ? findTask(tx, task.parent_id) : null]);
+  const [profile, parent, step] = await Promise.all([
+    findProfile(tx, session.profile_id),
+    task.parent_id ? findTask(tx, task.parent_id) : null,
+    task.workflow_step_id ? findStep(tx, task.workflow_step_id) : null,
+  ]);
   if (!profile) throw new Error(`session ${claimed.session.id} has no profile`);
   const { contract: kept, system_prompt: systemPrompt } = claimed.turn;
-  if (kept === null || systemPrompt === null) return derive({ claimed, profile, parent, specify });
+  if (kept === null || systemPrompt === null) return derive({ claimed, profile, parent, step, specify });
   return recall(tx, { kept: kept as KeptContract, systemPrompt, profile });
 }
 
@@ -71,17 +77,18 @@ interface Ground {
   readonly claimed: ClaimedTurn;
   readonly profile: ProfileRow;
   readonly parent: TaskRow | null;
+  readonly step: StepView | null;
   readonly specify: SpecifyTools;
 }
 
-function derive({ claimed: { task, session, turn }, profile, parent, specify }: Ground): TurnContract {
+function derive({ claimed: { task, session, turn }, profile, parent, step, specify }: Ground): TurnContract {
   const contract = deriveContract({
     autopilot: task.autopilot,
     hasParent: task.parent_id !== null,
     sessionKind: session.kind,
     runtime: session.runtime,
   });
-  const systemPrompt = buildSystemPrompt({ contract, task, sessionId: session.id, parent, profilePrompt: profile.system_prompt });
+  const systemPrompt = buildSystemPrompt({ contract, task, sessionId: session.id, parent, step, profilePrompt: profile.system_prompt });
   const specifications = specify(contract);
   const text = JSON.stringify(specifications);
   const toolsHash = createHash('sha256').update(text).digest();

@@ -37,6 +37,7 @@ import type { ToolServices } from './tool-services.js';
 import { guardTurn } from './turn-guard.js';
 import { waitForMessagesTool } from './wait-for-messages.tool.js';
 import { updateTaskTool } from './update-task.tool.js';
+import { listWorkflowStepsTool, listWorkflowsTool, moveTaskTool } from './workflow.tools.js';
 
 export interface CatalogueTool extends ToolDefinition<z.ZodType, ToolContext> {
   /** Shape of the structured result, where it is declared to clients. */
@@ -97,6 +98,9 @@ function serviceTools(services: ToolServices): readonly CatalogueTool[] {
     deleteTaskPlanTool(services),
     getTaskConversationTool(services),
     listTaskSessionsTool(services),
+    listWorkflowsTool(services),
+    listWorkflowStepsTool(services),
+    moveTaskTool(services),
     listAgentsTool(services),
     stepCompleteTool(services),
     askUserQuestionTool(services),

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '@echelon/agent-loop';
 import type { CreatedTask, CreateTask } from '@echelon/contracts';
-import { WorkspaceMode } from '@echelon/contracts';
+import { Id, WorkspaceMode } from '@echelon/contracts';
 import { isRefusal, MAX_BLOCKERS, refuse, type Refusal } from '@echelon/domain';
 import type { Actor } from '@echelon/orchestration';
 import { z } from 'zod';
@@ -41,6 +41,12 @@ const CreateTaskInput = z.strictObject({
       'Tasks that must complete before this one starts. One that fails or is cancelled does not release it: blocked_reason then names it.',
     ),
   start_agent: z.boolean().default(true).describe('false: only record the task; its agent starts with the first message to it.'),
+  workflow_id: z
+    .string()
+    .refine((text) => text === 'default' || Id.safeParse(text).success, 'must be "default" or a full id')
+    .describe('Workflow to put it into, or "default" for the workspace’s own choice. Left out: no workflow.')
+    .optional(),
+  workflow_step_id: exactId('Step of the workflow that it starts in; left out, the first.').optional(),
   workspace_id: exactId('Workspace of a task without a parent; needed where there are several.').optional(),
   idempotency_key: z
     .string()

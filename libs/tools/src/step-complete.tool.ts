@@ -17,8 +17,8 @@ export function stepCompleteTool(services: ToolServices): ToolDefinition<typeof 
     name: 'step_complete_kandev',
     title: 'Complete step',
     description:
-      'Says that the work of your task is done, with its result; whoever delegated the task reads the summary. Call it once, when nothing is left to do, and end your turn: it ' +
-      'takes effect at the end of the turn. Returns accepted: true, or accepted: false with reason already_signaled when this turn had signaled before.',
+      'Says that the work of your task is done, with its result; whoever delegated the task reads the summary. In a task that goes through the steps of a workflow it says so of the step ' +
+      'that the task is in: on the last step it completes the task. Call it once, when nothing is left to do, and end your turn: it takes effect at the end of the turn. Returns accepted: true, or accepted: false with reason already_signaled when this turn had signaled before.',
     input: StepCompleteInput,
     effect: 'write',
     concurrencySafe: false,

@@ -5,6 +5,9 @@ import { z } from 'zod';
 export const ListProfiles = PageQuery.extend({ workspace_id: Id.optional() });
 export type ListProfiles = z.infer<typeof ListProfiles>;
 
+export const ListWorkflows = PageQuery.extend({ workspace_id: Id.optional() });
+export type ListWorkflows = z.infer<typeof ListWorkflows>;
+
 export const ListMessages = z
   .strictObject({
     limit: z.coerce.number().int().min(1).max(200).default(50),
