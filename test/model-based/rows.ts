@@ -14,7 +14,8 @@ SELECT
  (SELECT coalesce(json_agg(t ORDER BY t.number), '[]') FROM (SELECT id, session_id, number, opening_entry_id, outcome, ended_by_question_id,
     completion_signal IS NOT NULL AS signalled, stop_requested_at IS NOT NULL AS stopping, parked_for IS NOT NULL AS parked,
     coalesce(resume_at > clock_timestamp(), false) AS backing_off, involuntary_resumes FROM turn) t) AS turns,
- (SELECT coalesce(json_agg(q ORDER BY q.id), '[]') FROM (SELECT id, session_id, type, turn_id, metadata FROM message WHERE type IN ('parent_question', 'user_question')) q) AS questions`;
+ (SELECT coalesce(json_agg(q ORDER BY q.id), '[]') FROM (SELECT id, session_id, type, turn_id, metadata,
+    EXISTS (SELECT 1 FROM operator_notification n WHERE n.question_id = message.id) AS notified FROM message WHERE type IN ('parent_question', 'user_question')) q) AS questions`;
 
 interface Read {
   readonly tasks: readonly TaskRead[];
@@ -71,13 +72,13 @@ interface QuestionRead {
   readonly session_id: string;
   readonly type: 'parent_question' | 'user_question';
   readonly turn_id: string | null;
+  readonly notified: boolean;
   readonly metadata: {
     readonly status: string;
     readonly cause?: string;
     readonly parent_task_id: string;
     readonly parent_entry_id: string;
     readonly reminder_entry_id?: string;
-    readonly operator_notified_at?: string;
     readonly caused_by_question_id?: string | null;
     readonly answer?: { readonly text: string };
     readonly questions: readonly { readonly prompt: string }[];
@@ -204,7 +205,7 @@ export class Rows {
     };
   }
 
-  #toQuestion({ id, session_id, metadata }: QuestionRead): Question {
+  #toQuestion({ id, session_id, metadata, notified }: QuestionRead): Question {
     return {
       name: this.#nameOf(id),
       session: this.#nameOf(session_id),
@@ -215,7 +216,7 @@ export class Rows {
       answer: metadata.answer ? (/W\[([a-z0-9.]+)\]/.exec(metadata.answer.text)?.[1] ?? '') : null,
       told: this.#place(metadata.parent_entry_id),
       reminder: metadata.reminder_entry_id ? this.#place(metadata.reminder_entry_id) : null,
-      isOperatorNotified: metadata.operator_notified_at !== undefined,
+      isOperatorNotified: notified,
     };
   }
 

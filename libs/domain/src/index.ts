@@ -67,6 +67,7 @@ export {
   type QueueEntryState,
 } from './queue-entry.js';
 export { isRefusal, refuse, type Refusal, type RefusalCode } from './refusal.js';
+export { DEFAULT_RETENTION, RETENTION, type Retention, type RetentionName } from './retention.js';
 export {
   carriesAutopilot,
   isDriven,

@@ -7,7 +7,6 @@ import {
   findEntry,
   insertNotification,
   listUnanswered,
-  markNotified,
   markReminded,
   type QuestionRow,
   type SessionRow,
@@ -51,15 +50,15 @@ export async function notifyOperators(
   question: Pick<QuestionRow, 'id' | 'workspace_id' | 'metadata'>,
   reason: 'question_unanswered' | 'question_to_paused_parent',
 ): Promise<void> {
-  if (!(await markNotified(unit, question.id))) return;
   const { parent_task_id: parentTaskId, parent_session_id: sessionId, task_id: childTaskId } = question.metadata;
   const about = { workspaceId: question.workspace_id, taskId: parentTaskId, sessionId, questionId: question.id, reason };
   const stored = await insertNotification(unit, about);
+  if (!stored) return;
   await unit.tell({
     workspaceId: question.workspace_id,
     type: 'operator.notified',
     taskId: parentTaskId,
     sessionId,
-    data: { reason, question_id: question.id, child_task_id: childTaskId, notification_id: stored?.id ?? null },
+    data: { reason, question_id: question.id, child_task_id: childTaskId, notification_id: stored.id },
   });
 }

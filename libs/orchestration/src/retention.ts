@@ -1,13 +1,20 @@
-/** Retention (operations.md): defaults in one table, applied in small batches by the sweep. */
-import { type Database, deleteOldArtifacts, deleteOldEvents, deleteOldKeyedResults } from '@echelon/persistence';
+/** Retention (operations.md): applied in small batches by the sweep. */
+import { type Retention, RETENTION, type RetentionName } from '@echelon/domain';
+import { type Database, deleteOld } from '@echelon/persistence';
 
-/** Days that things are kept. */
-const KEPT_DAYS = { events: 7, artifacts: 30, keyedResults: 2 } as const;
-const BATCH = 1_000;
+const BATCH = 500;
+/** Batches of one kind that one pass deletes; the next pass goes on. */
+const MOST_BATCHES = 20;
 
-/** Deletes one batch of everything that is too old. */
-export async function applyRetention(database: Database): Promise<void> {
-  await deleteOldEvents(database, KEPT_DAYS.events, BATCH);
-  await deleteOldArtifacts(database, KEPT_DAYS.artifacts, BATCH);
-  await deleteOldKeyedResults(database, KEPT_DAYS.keyedResults, BATCH);
+/** Deletes what is too old, each batch in a transaction of its own. */
+export async function applyRetention(database: Database, retention: Retention): Promise<void> {
+  for (const what of Object.keys(RETENTION) as RetentionName[]) {
+    if (retention[what] > 0) await deleteAll(database, what, retention[what]);
+  }
+}
+
+async function deleteAll(database: Database, what: RetentionName, days: number): Promise<void> {
+  for (let batch = 0; batch < MOST_BATCHES; batch++) {
+    if ((await deleteOld(database, what, { days, limit: BATCH })) < BATCH) return;
+  }
 }

@@ -2,7 +2,7 @@
  * The backstop (K10, K12): one elected process frees void leases every 200 ms, and looks every 5 s for what nothing announced.
  * In fair weather no wake-up needs it.
  */
-import type { Logger } from './logger.js';
+import { DEFAULT_RETENTION, type Retention } from '@echelon/domain';
 import {
   countAnnouncement,
   type Database,
@@ -15,6 +15,7 @@ import {
 } from '@echelon/persistence';
 import { expireQuestion } from './ending.js';
 import { recoverLease } from './lease-recovery.js';
+import type { Logger } from './logger.js';
 import type { Relay } from './relay.js';
 import type { Sequencer } from './sequencer.js';
 import { refreshWork } from './session-queue.js';
@@ -34,6 +35,8 @@ export interface SweeperOptions {
   readonly log: Logger;
   /** This process sweeps for all. */
   readonly elected: () => boolean;
+  /** Days that things are kept; the defaults where absent. */
+  readonly retention?: Retention;
   readonly presenceEveryMs?: number;
   readonly restEveryMs?: number;
   /** A runnable session is announced again after so long, or after twice the queue's oldest wait where that is longer (K10). */
@@ -49,11 +52,11 @@ export class Sweeper {
   constructor(private readonly options: SweeperOptions) {}
 
   start(): void {
-    const { presenceEveryMs = 200, restEveryMs = 5_000 } = this.options;
+    const { database, retention = DEFAULT_RETENTION, presenceEveryMs = 200, restEveryMs = 5_000 } = this.options;
     this.#timers = [
       this.#every(presenceEveryMs, () => this.sweepLeases()),
       this.#every(restEveryMs, () => this.sweepRest()),
-      this.#every(RETENTION_MS, () => applyRetention(this.options.database)),
+      this.#every(RETENTION_MS, () => applyRetention(database, retention)),
     ];
   }
 

@@ -42,7 +42,7 @@ const PRIVILEGES = {
   task_dependency: 'SIUD',
   task_folder: 'SIUD',
   task_plan: 'SIUD',
-  task_plan_write: 'SI',
+  task_plan_write: 'SID',
   tool_call: 'SIUD',
   tool_list: 'SI',
   turn: 'SIUD',

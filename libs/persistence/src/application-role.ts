@@ -27,7 +27,8 @@ const SEQUENCE: readonly Privilege[] = ['SELECT', 'USAGE', 'UPDATE'];
 const RESTRICTED: Readonly<Record<string, readonly Privilege[]>> = {
   'public._prisma_migrations': ['SELECT'],
   'public.audit': APPEND_ONLY,
-  'public.task_plan_write': APPEND_ONLY,
+  // Never changed; retention deletes them.
+  'public.task_plan_write': ['SELECT', 'INSERT', 'DELETE'],
   'public.tool_list': APPEND_ONLY,
 };
 

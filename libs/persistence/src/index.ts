@@ -145,6 +145,6 @@ export {
   writeSteps,
 } from './sql/write-workflow.js';
 export { findTurn, requestStop, storeCompletionSignal } from './sql/stop-turn.js';
-export { listUnanswered, markNotified, markReminded } from './sql/follow-up.js';
+export { listUnanswered, markReminded } from './sql/follow-up.js';
 export { countOpenQuestions, databaseAnswers, readTime } from './sql/deployment-facts.js';
-export { deleteOldArtifacts, deleteOldEvents, deleteOldKeyedResults } from './sql/retention.js';
+export { deleteOld } from './sql/retention.js';

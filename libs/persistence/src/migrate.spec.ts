@@ -48,6 +48,19 @@ async function marks(): Promise<unknown[]> {
 }
 
 describe('migrate', () => {
+  test('builds an index beside writers, and one that was cut off from the start [O18]', async () => {
+    write('1_first', 'create table first (id int)');
+    await migrate(database.url, directory);
+    const writer = await connect();
+    await writer.query('insert into first values (1), (1)');
+    await expect(writer.query('create unique index concurrently first_id on first (id)')).rejects.toThrow('could not create unique index');
+    write('2_index', '-- One statement.\ncreate index concurrently if not exists "first_id" on "first" ("id");');
+    expect(await migrate(database.url, directory)).toEqual(['2_index']);
+    const { rows } = await writer.query(`select indisvalid, indisunique from pg_index where indexrelid = 'first_id'::regclass`);
+    expect(rows).toEqual([{ indisvalid: true, indisunique: false }]);
+    expect(await migrate(database.url, directory)).toEqual([]);
+  });
+
   test('applies what is missing, in the order of names, and a second run applies nothing', async () => {
     write('2_second', 'alter table first add column note text; create table second (id int)');
     write('1_first', 'create table first (id int)');

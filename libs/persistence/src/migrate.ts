@@ -24,12 +24,15 @@ interface AppliedMigration {
 const OTHER_MIGRATION_TIMEOUT = '60s';
 const LOCK_TIMEOUT = '3s';
 const LOCK_NOT_AVAILABLE = '55P03';
+/** A migration of one statement, which Postgres runs outside of any transaction. */
+const CONCURRENT_INDEX = /\bINDEX\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?"?(\w+)"?/i;
 
 /**
  * Brings the database at `ownerUrl` to the migrations in `directory`, in the order of their names, and returns those it applied.
  *
  * One program migrates at a time; others wait up to 60 s. Each migration is one transaction together with its mark in
- * Prisma's own table, and waits at most 3 s for a lock, so that a failure leaves neither half a schema nor a mark.
+ * Prisma's own table, and waits at most 3 s for a lock, so that a failure leaves neither half a schema nor a mark. One that builds an
+ * index CONCURRENTLY is that statement alone, runs beside writers, and may wait 60 s for their transactions.
  * Afterwards the login of `url`, by default the owner itself, may work as the database's application role, which owns nothing.
  * Throws `MigrationError`; a database with migrations that this program does not know is refused untouched.
  */
@@ -132,20 +135,55 @@ function refuseSurprise(mark: AppliedMigration, known: Migration | undefined): v
   }
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  const index = CONCURRENT_INDEX.exec(migration.sql)?.[1];
+  try {
+    await (index === undefined ? applyAtOnce(client, migration) : applyBesideWriters(client, migration, index));
+  } catch (error) {
+    throw describeFailure(migration.name, error);
+  }
+}
+
+async function applyAtOnce(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
-    await client.query(sql);
-    await client.query(
-      `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, clock_timestamp(), 1)`,
-      [randomUUID(), checksum, name],
-    );
+    await client.query(migration.sql);
+    await mark(client, migration);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
-    throw describeFailure(name, error);
+    throw error;
   }
+}
+
+/** It waits for the transactions that run, and holds nobody up meanwhile. What an attempt that was cut off has left is dropped first. */
+async function applyBesideWriters(client: pg.Client, migration: Migration, index: string): Promise<void> {
+  await client.query(`SET lock_timeout = '${OTHER_MIGRATION_TIMEOUT}'`);
+  try {
+    await dropUnfinished(client, index);
+    await client.query(migration.sql);
+    await mark(client, migration);
+  } catch (error) {
+    await dropUnfinished(client, index).catch(() => undefined);
+    throw error;
+  } finally {
+    await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`).catch(() => undefined);
+  }
+}
+
+async function dropUnfinished(client: pg.Client, index: string): Promise<void> {
+  const { rows } = await client.query('SELECT 1 FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid', [
+    `public."${index}"`,
+  ]);
+  if (rows.length > 0) await client.query(`DROP INDEX CONCURRENTLY "${index}"`);
+}
+
+async function mark(client: pg.Client, { name, checksum }: Migration): Promise<void> {
+  await client.query(
+    `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
+     VALUES ($1, $2, $3, clock_timestamp(), 1)`,
+    [randomUUID(), checksum, name],
+  );
 }
 
 function describeFailure(name: string, cause: unknown): MigrationError {

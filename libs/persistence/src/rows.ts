@@ -192,7 +192,6 @@ export interface ParentQuestionMetadata {
   readonly ended_at?: string;
   /** The one reminder to the parent, and when operators were told (S7). */
   readonly reminder_entry_id?: string;
-  readonly operator_notified_at?: string;
 }
 
 /** A parent question: the message with its metadata. */

@@ -1,7 +1,7 @@
 /** The whole configuration, typed: the environment in, a value or one clear sentence per mistake out. */
 import path from 'node:path';
-import { DEFAULT_LIMITS, type LimitName, LIMITS, type Limits } from '@echelon/domain';
-import { limitVariable, VARIABLES } from './variables.js';
+import { type LimitName, LIMITS, type Limits, RETENTION, type Retention, type RetentionName } from '@echelon/domain';
+import { limitVariable, retentionVariable, VARIABLES } from './variables.js';
 
 export interface Config {
   readonly databaseUrl: string | null;
@@ -20,6 +20,7 @@ export interface Config {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly model: string | null;
   readonly limits: Limits;
+  readonly retention: Retention;
   /** The variables as they were given, for providers and for nothing else. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -63,9 +64,15 @@ function toConfig(values: ReadonlyMap<string, unknown>, env: Config['env']): Con
     queueNamespace: find('ECHELON_QUEUE_NAMESPACE') ?? 'main',
     logLevel: find('ECHELON_LOG_LEVEL') ?? 'info',
     model: find('ECHELON_MODEL'),
-    limits: Object.fromEntries(
-      Object.keys(LIMITS).map((name) => [name, find<number>(limitVariable(name)) ?? DEFAULT_LIMITS[name as LimitName]]),
-    ) as Record<LimitName, number>,
+    limits: mapValues(LIMITS, (limit, name: LimitName) => find<number>(limitVariable(name)) ?? limit.default),
+    retention: mapValues(RETENTION, ({ days }, name: RetentionName) => find<number>(retentionVariable(name)) ?? days),
     env,
   };
+}
+
+function mapValues<Name extends string, Of>(
+  table: Readonly<Record<Name, Of>>,
+  value: (of: Of, name: Name) => number,
+): Record<Name, number> {
+  return Object.fromEntries(Object.entries<Of>(table).map(([name, of]) => [name, value(of, name as Name)])) as Record<Name, number>;
 }

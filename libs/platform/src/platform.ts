@@ -73,7 +73,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     closing.add(services.events, (it) => it.close());
     const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config) });
     const clients = createClients(config);
-    const { slots, handOverMs } = config;
+    const { slots, handOverMs, retention } = config;
     const runtime = new LoopRuntime({
       database,
       transactions,
@@ -86,7 +86,19 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     });
     const worker = options.worker
       ? closing.add(
-          await superviseWorker({ url: storage.url, database, transactions, queue, relay, sequencer, runtime, slots, handOverMs, log }),
+          await superviseWorker({
+            url: storage.url,
+            database,
+            transactions,
+            queue,
+            relay,
+            sequencer,
+            runtime,
+            slots,
+            handOverMs,
+            retention,
+            log,
+          }),
           (it) => it.close(),
         )
       : null;

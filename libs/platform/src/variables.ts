@@ -1,6 +1,6 @@
 /** Every variable that Echelon reads, as a table: the configuration, the documentation and `echelon doctor` go by it. */
 import { nearestNames } from '@echelon/agent-loop/nearest-names';
-import { LIMITS } from '@echelon/domain';
+import { LIMITS, RETENTION } from '@echelon/domain';
 import { z } from 'zod';
 
 interface Variable {
@@ -120,6 +120,12 @@ export const VARIABLES = [
       meaning: `limit: ${limit.meaning} (${limit.unit})`,
       fallback: String(limit.default),
     })),
+  ...Object.entries(RETENTION).map(([name, { days, meaning }]) => ({
+    name: retentionVariable(name),
+    ...wholeNumber(0, 36_500),
+    meaning: `days kept: ${meaning}; 0 keeps for ever`,
+    fallback: String(days),
+  })),
 ] as const satisfies readonly Variable[];
 
 /** Variables whose values never appear in logs. */
@@ -128,6 +134,11 @@ export const SECRETS: readonly string[] = VARIABLES.filter((variable) => 'secret
 /** Name of the variable that changes a limit. */
 export function limitVariable(limit: string): string {
   return `ECHELON_LIMIT_${limit.toUpperCase()}`;
+}
+
+/** Name of the variable that changes how long something is kept. */
+export function retentionVariable(name: string): string {
+  return `ECHELON_KEEP_${name.toUpperCase()}_DAYS`;
 }
 
 export interface UnknownVariable {

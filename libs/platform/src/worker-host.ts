@@ -2,6 +2,7 @@
  * The running side of one process: presence, slots, the queue's consumer and the sweep, opened and closed together (K12, K23, K24).
  */
 import { hostname } from 'node:os';
+import type { Retention } from '@echelon/domain';
 import type { JobQueue } from '@echelon/messaging';
 import {
   type AgentRuntime,
@@ -53,6 +54,8 @@ export interface WorkerHostOptions {
   readonly handOverMs: number;
   readonly log: Logger;
   readonly heartbeatMs?: number;
+  /** Days that things are kept; the defaults where absent. */
+  readonly retention?: Retention;
   /**
    * This worker must not go on, and is to be closed: its presence is lost for good, and what ran here was ended without a write; or
    * its build became too old, and closing hands over what runs.

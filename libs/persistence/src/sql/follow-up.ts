@@ -1,7 +1,6 @@
 /** Questions that a parent has seen and left unanswered (S7). The caller holds the locks of the sessions that wait for it. */
 import type { Tx } from '../database.js';
 import type { QuestionRow } from '../rows.js';
-import { NOW_AS_JSON } from './now-as-json.js';
 
 /**
  * Pending questions to the task whose last prompt, the question or its reminder, was delivered; a turn of the task that began with
@@ -13,7 +12,7 @@ export function listUnanswered(tx: Tx, parentTaskId: string): Promise<readonly Q
      JOIN queue_entry e ON e.id = coalesce(q.metadata->>'reminder_entry_id', q.metadata->>'parent_entry_id')::uuid
      JOIN turn delivered ON delivered.id = e.turn_id
      WHERE q.type = 'parent_question' AND q.metadata->>'status' = 'pending' AND q.metadata->>'parent_task_id' = $1::text
-       AND (q.metadata->>'reminder_entry_id' IS NULL OR q.metadata->>'operator_notified_at' IS NULL)
+       AND (q.metadata->>'reminder_entry_id' IS NULL OR NOT EXISTS (SELECT 1 FROM operator_notification n WHERE n.question_id = q.id))
        AND EXISTS (SELECT 1 FROM session s JOIN turn ended ON ended.session_id = s.id
          WHERE s.task_id = $1::uuid AND ended.status = 'finished' AND ended.started_at >= delivered.started_at)
      ORDER BY q.id`,
@@ -27,15 +26,4 @@ export async function markReminded(tx: Tx, questionId: string, entryId: string):
     questionId,
     entryId,
   ]);
-}
-
-/** Records the one notification of operators; tells whether it is due. */
-export async function markNotified(tx: Tx, questionId: string): Promise<boolean> {
-  const rows = await tx.query(
-    `UPDATE message SET metadata = metadata || jsonb_build_object('operator_notified_at',
-       ${NOW_AS_JSON})
-     WHERE id = $1 AND metadata->>'operator_notified_at' IS NULL RETURNING id`,
-    [questionId],
-  );
-  return rows.length > 0;
 }

@@ -22,7 +22,7 @@ export interface NewNotification {
   readonly reason: NotificationRow['reason'];
 }
 
-/** Stores the one notification of a question; `null` when there was one before. */
+/** Stores the one notification of a question; `null` when there was one before: the row is what says so, and it stays. */
 export async function insertNotification(tx: Tx, notification: NewNotification): Promise<NotificationRow | null> {
   const { workspaceId, taskId, sessionId, questionId, reason } = notification;
   const [row] = await tx.query<NotificationRow>(
