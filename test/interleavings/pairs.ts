@@ -234,7 +234,50 @@ export const PAIRS: Readonly<Record<string, Pair>> = {
       };
     },
   },
+
+  'claim and end of the turn that fills its tree [K10, K24]': {
+    outcomes: ['claimed', 'announced'],
+    async set(world) {
+      const { held, waiting, capped } = await fullTree(world, 1);
+      return {
+        first: (through) => capped(through).tryClaim(waiting[0]!),
+        second: (through) => capped(through).endTurn(held[0]!),
+        judge: async (claimed) => (claimed ? 'claimed' : (await isAnnounced(world, waiting[0]!)) ? 'announced' : 'lost'),
+      };
+    },
+  },
+
+  'two claims of a tree with one turn free [K24]': {
+    outcomes: ['first', 'second'],
+    async set(world) {
+      const { held, waiting, capped } = await fullTree(world, 2);
+      await capped(world).endTurn(held[0]!);
+      return {
+        first: (through) => capped(through).tryClaim(waiting[0]!),
+        second: (through) => capped(through).tryClaim(waiting[1]!),
+        judge: async (one, other) => (one && other ? 'both' : one ? 'first' : other ? 'second' : 'none'),
+      };
+    },
+  },
 };
+
+/** A tree that may run so many turns and runs them all, and as many of its sessions that wait for one. */
+async function fullTree(world: World, cap: number) {
+  const root = await world.task();
+  const held: ClaimedTurn[] = [];
+  const waiting: string[] = [];
+  for (let turn = 0; turn < cap; turn++) {
+    held.push(await world.openTurn((await world.task({ parent: root })).sessionId));
+    waiting.push((await world.task({ parent: root })).sessionId);
+  }
+  for (const session of waiting) await world.prompt(session);
+  await world.rows('DELETE FROM outbox');
+  return { held, waiting, capped: (through: World) => through.limitedTo({ turns_per_tree: cap }) };
+}
+
+async function isAnnounced(world: World, session: string): Promise<boolean> {
+  return (await world.rows('SELECT id FROM outbox WHERE session_id = $1', [session])).length > 0;
+}
 
 /** How the wait ended; whoever answered was told so. */
 async function endedAs(world: World, one: WaitingChild, answered: unknown): Promise<string> {

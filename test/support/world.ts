@@ -65,7 +65,7 @@ export class World {
   private constructor(
     readonly database: Database,
     private readonly place: { readonly test: TestDatabase; readonly workspaceId: string; readonly profileId: string },
-    private readonly limits: Limits,
+    readonly limits: Limits,
     private readonly drop: () => Promise<void>,
   ) {
     this.transactions = this.#transactionsOn(database);
@@ -87,6 +87,11 @@ export class World {
   /** The same world through another door to its database, which the caller closes. */
   through(database: Database): World {
     return new World(database, this.place, this.limits, () => Promise.resolve());
+  }
+
+  /** The same world with some limits changed. */
+  limitedTo(limits: Partial<Limits>): World {
+    return new World(this.database, this.place, { ...this.limits, ...limits }, () => Promise.resolve());
   }
 
   /** The same services, as a process that was started anew has them. */

@@ -1,6 +1,5 @@
 /** One deployment in this process: two workers and a server without one, on one database and one queue. No sweep runs. */
 import type { JobQueue, QueueWorker } from '@echelon/messaging';
-import { DEFAULT_LIMITS } from '@echelon/domain';
 import type { AgentRuntime } from '../../libs/orchestration/src/agent-runtime.js';
 import { MessageService } from '../../libs/orchestration/src/message.service.js';
 import { QuestionService } from '../../libs/orchestration/src/question.service.js';
@@ -49,11 +48,11 @@ export class Deployment {
   #startServer() {
     const queue = this.openQueue();
     this.#queues.push(queue);
-    const { database } = this.world;
+    const { database, limits } = this.world;
     const relay = new Relay(database, queue, ignore, (error) => void this.failures.push(error));
-    const transactions = new Transactions(database, relay);
-    const messages = new MessageService(database, transactions, DEFAULT_LIMITS);
-    const questions = new QuestionService(database, transactions, DEFAULT_LIMITS);
+    const transactions = new Transactions(database, relay, limits.turns_per_tree);
+    const messages = new MessageService(database, transactions, limits);
+    const questions = new QuestionService(database, transactions, limits);
     return { queue, transactions, process: { messages, questions, relay } };
   }
 
