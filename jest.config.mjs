@@ -14,4 +14,6 @@ export default {
   transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
   testTimeout: 120_000,
   maxWorkers: 2,
+  // A worker process with nothing left open still takes a second to end on a loaded machine; Jest waits 500 ms and then speaks of leaks.
+  workerGracefulExitTimeout: 15_000,
 };
