@@ -1,4 +1,5 @@
 import type { Database, OpenTx } from '@echelon/persistence';
+import { Transactions } from '../../libs/orchestration/src/unit-of-work.js';
 
 /** Postgres as it is, except that one statement of a transaction does not get through. */
 export class FailingDatabase {
@@ -28,3 +29,19 @@ export class FailingDatabase {
 }
 
 export class InjectedFailure extends Error {}
+
+/** Transactions whose n-th statement does not get through; nobody hears of what they commit. */
+export function failingTransactions(database: Database, statement: number): Transactions {
+  return new Transactions(new FailingDatabase(database, statement) as unknown as Database, { committed: () => undefined });
+}
+
+/** Whether the failure that was put in came up. */
+export async function fails(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return false;
+  } catch (error) {
+    if (!(error instanceof InjectedFailure)) throw error;
+    return true;
+  }
+}

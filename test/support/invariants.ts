@@ -6,3 +6,9 @@ export async function findViolations(database: Database): Promise<Partial<Record
   const checked = await database.transaction((tx) => checkInvariants(tx, 100));
   return Object.fromEntries(checked.filter(({ rows }) => rows.length > 0).map(({ name, rows }) => [name, rows]));
 }
+
+/** Those that hold after every commit, and do not. */
+export async function findBroken(database: Database): Promise<readonly InvariantName[]> {
+  const checked = await database.transaction((tx) => checkInvariants(tx, 1));
+  return checked.filter(({ always, rows }) => always && rows.length > 0).map(({ name }) => name);
+}

@@ -1,8 +1,8 @@
-/** `echelon task spawn | attach | detach | archive | unarchive`: the life of a task and of its sessions. */
+/** `echelon task spawn | attach | detach | archive | unarchive | delete`: the life of a task and of its sessions. */
 import { randomUUID } from 'node:crypto';
 import type { SpawnSession } from '@echelon/contracts';
 import { type Command, Option } from 'commander';
-import { PROFILE, TASK, textOf } from './arguments.js';
+import { PROFILE, TASK, textOf, usage } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
 import { print, type Terminal } from './terminal.js';
 
@@ -38,6 +38,27 @@ export function addTaskLife(task: Command, terminal: Terminal): void {
       const options: Common = command.optsWithGlobals();
       const unarchived = await connect(options).tasks.unarchive(id);
       print(terminal, options.json, unarchived, () => [unarchived.state]);
+    });
+  addDelete(task, terminal);
+}
+
+function addDelete(task: Command, terminal: Terminal): void {
+  task
+    .command('delete')
+    .description('delete a task for good, with its conversation and its folder; the tasks below it become roots')
+    .argument('<task>', 'task id', TASK)
+    .option('--cascade', 'delete every task below it, too')
+    .option('--yes', 'delete it: there is no way back')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common & { cascade?: boolean; yes?: boolean } = command.optsWithGlobals();
+      if (!options.yes)
+        throw usage('Nothing was deleted, since there is no way back: add --yes. To put a task away, use echelon task archive.');
+      const deleted = await connect(options).tasks.delete(id, { cascade: options.cascade === true });
+      const detached = deleted.detached.length === 0 ? [] : [`now roots: ${deleted.detached.join(', ')}`];
+      print(terminal, options.json, deleted, () => [
+        deleted.already_deleted ? 'deleted before' : `deleted ${deleted.deleted}`,
+        ...detached,
+      ]);
     });
 }
 

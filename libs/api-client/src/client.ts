@@ -29,6 +29,7 @@ import type {
   SpawnedSession,
   SpawnSession,
   StoppedTask,
+  DeletedTask,
   Task,
   TaskDependencies,
   Token,
@@ -122,6 +123,7 @@ export interface ApiClient {
     update(id: string, changes: UpdateTask, options?: CallOptions): Promise<Task>;
     listRelated(id: string, options?: CallOptions): Promise<RelatedTasks>;
     stop(id: string, input?: { readonly cascade?: boolean }, options?: CallOptions): Promise<StoppedTask>;
+    delete(id: string, input?: { readonly cascade?: boolean }, options?: CallOptions): Promise<DeletedTask>;
     archive(id: string, options?: CallOptions): Promise<Task & { readonly already_archived: boolean }>;
     reparent(id: string, parentId: string | null, options?: CallOptions): Promise<Task>;
     addDependency(id: string, dependsOnId: string, options?: CallOptions): Promise<TaskDependencies>;
@@ -222,6 +224,7 @@ function work({
       update: (id, changes, call) => send('PATCH', at`/tasks/${id}`, changes, call),
       listRelated: (id, call) => get(at`/tasks/${id}/related`, {}, call),
       stop: (id, input, call) => send('POST', at`/tasks/${id}/stop`, input ?? {}, call),
+      delete: (id, { cascade = false } = {}, call) => send('DELETE', `${at`/tasks/${id}`}?cascade=${cascade}`, undefined, call),
       archive: (id, call) => send('POST', at`/tasks/${id}/archive`, undefined, call),
       reparent: (id, parentId, call) => send('PUT', at`/tasks/${id}/parent`, { parent_id: parentId }, call),
       addDependency: (id, dependsOnId, call) => send('PUT', at`/tasks/${id}/dependencies/${dependsOnId}`, undefined, call),

@@ -22,6 +22,7 @@ export {
   RelatedTasks,
   ReparentTask,
   StoppedTask,
+  DeletedTask,
   Task,
   TaskDependencies,
   TaskState,

@@ -129,3 +129,13 @@ export const StoppedTask = z
   })
   .meta({ id: 'StoppedTask' });
 export type StoppedTask = z.infer<typeof StoppedTask>;
+
+export const DeletedTask = z
+  .object({
+    task_id: Id,
+    deleted: z.int().meta({ description: 'Tasks that this call deleted, with those below it.' }),
+    detached: z.array(Id).meta({ description: 'Its children that have no parent now.' }),
+    already_deleted: z.boolean().meta({ description: 'You had deleted it before.' }),
+  })
+  .meta({ id: 'DeletedTask' });
+export type DeletedTask = z.infer<typeof DeletedTask>;

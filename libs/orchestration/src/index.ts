@@ -20,6 +20,7 @@ export { restore, type Restored } from './restore.js';
 export { Sequencer } from './sequencer.js';
 export { SessionRunner } from './session-runner.js';
 export { Sweeper } from './sweeper.js';
+export type { TaskFolders } from './task-purge.js';
 export { TurnArtifacts } from './turn-artifacts.js';
 export { TurnJournal } from './turn-journal.js';
 export { loadStartingPoint } from './turn-start.js';

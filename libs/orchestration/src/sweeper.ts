@@ -20,6 +20,8 @@ import type { Relay } from './relay.js';
 import type { Sequencer } from './sequencer.js';
 import { refreshWork } from './session-queue.js';
 import { applyRetention } from './retention.js';
+import { resumeDeletions } from './task-delete.js';
+import { purgeDeleted, type TaskFolders } from './task-purge.js';
 import { resumeCascades } from './task-stop.js';
 import { isTreeFull } from './tree-turns.js';
 import type { Transactions } from './unit-of-work.js';
@@ -35,6 +37,8 @@ export interface SweeperOptions {
   readonly log: Logger;
   /** This process sweeps for all. */
   readonly elected: () => boolean;
+  /** Folders of tasks in this process' reach; where absent it purges nothing. */
+  readonly folders?: TaskFolders;
   /** Days that things are kept; the defaults where absent. */
   readonly retention?: Retention;
   readonly presenceEveryMs?: number;
@@ -57,6 +61,11 @@ export class Sweeper {
       this.#every(presenceEveryMs, () => this.sweepLeases()),
       this.#every(restEveryMs, () => this.sweepRest()),
       this.#every(RETENTION_MS, () => applyRetention(database, retention)),
+      this.#every(
+        restEveryMs,
+        () => this.sweepDeleted(),
+        () => true,
+      ),
     ];
   }
 
@@ -85,10 +94,20 @@ export class Sweeper {
     await this.#attempt('outbox', () => relay.sweep());
     await this.#attempt('events', () => sequencer.stampAll());
     await this.#attempt('cascades', () => resumeCascades(database, transactions));
+    await this.#attempt('deletions', () => resumeDeletions(database, transactions));
     await this.#each('questions', listExpiredQuestions(database, BATCH), (id) => expireQuestion(transactions, id));
     await this.#each('waits', listDue(database, BATCH), (id) => this.#refresh(id, { lost: false }));
     const forgotten = listForgotten(database, await this.#announceAfterMs(), BATCH);
     await this.#each('forgotten', forgotten, (id) => this.#refresh(id, { lost: true }));
+  }
+
+  /** One pass over deleted tasks whose folders this process reaches: every process has its own. */
+  async sweepDeleted(afterSeconds?: number): Promise<void> {
+    const { database, transactions, folders } = this.options;
+    if (!folders) return;
+    await this.#attempt('deleted', () =>
+      purgeDeleted(database, transactions, { folders, ...(afterSeconds === undefined ? {} : { afterSeconds }) }),
+    );
   }
 
   /** A backlog is no loss: what waits in the queue is not announced again, nor counted as lost. */
@@ -129,10 +148,10 @@ export class Sweeper {
     });
   }
 
-  #every(milliseconds: number, pass: () => Promise<unknown>): NodeJS.Timeout {
+  #every(milliseconds: number, pass: () => Promise<unknown>, mine = this.options.elected): NodeJS.Timeout {
     let busy = false;
     return setInterval(() => {
-      if (busy || !this.options.elected()) return;
+      if (busy || !mine()) return;
       busy = true;
       const running: Promise<void> = pass()
         .then(

@@ -92,6 +92,7 @@ async function findEarlier(unit: Unit, key: CreationKey | null): Promise<Outcome
   if (!task) return null;
   if (!task.idempotency_body_hash?.equals(key.bodyHash)) return refuse('IDEMPOTENCY_MISMATCH', { task_id: task.id });
   return show(unit, task.id, true);
+  if (task.deleted_at) return refuse('NOT_FOUND', { task_id: task.id });
 }
 
 async function show(unit: Unit, taskId: string, deduplicated: boolean): Promise<CreatedTask> {

@@ -1,6 +1,7 @@
 import type {
   CreatedTask,
   CreateTask,
+  DeletedTask,
   ListTasks,
   Page,
   MovedTask,
@@ -32,6 +33,7 @@ import { spawnSession } from './session-spawn.js';
 import { archiveTask, unarchiveTask } from './task-archive.js';
 import { changeTask, toTaskChanges } from './task-change.js';
 import { createTask } from './task-creation.js';
+import { deleteTask } from './task-delete.js';
 import { addDependency, removeDependency } from './task-dependency.js';
 import { type TaskInput, toTaskInput } from './task-input.js';
 import { stopTask } from './task-stop.js';
@@ -119,6 +121,15 @@ export class TaskService {
   /** Cancels the task's sessions and leaves it in review; for an operator or its direct parent. Descendants go on unless `cascade`. */
   async stop(actor: Actor, id: string, { cascade }: { readonly cascade: boolean }): Promise<Outcome<StoppedTask>> {
     const visible = await this.#find(actor, id);
+  /**
+   * Deletes a task for good, for an operator or its direct parent; it is gone for everybody at once. Its children become roots, or go with
+   * it under `cascade`, which an agent must set where there are any. Again by the same caller, it changes nothing.
+   */
+  delete(actor: Actor, id: string, { cascade }: { readonly cascade: boolean }): Promise<Outcome<DeletedTask>> {
+    if (!isId(id)) return Promise.resolve(refuse('NOT_FOUND'));
+    return deleteTask(this.transactions, { actor, id, cascade });
+  }
+
     return isRefusal(visible) ? visible : stopTask(this.transactions, { actor, id: visible.id, cascade });
   }
 

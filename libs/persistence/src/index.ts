@@ -109,6 +109,18 @@ export { endLiveSession, fenceSession, restWaitingSession, setAutoRun } from './
 export { listFamilyTaskIds, lockSessionSets, type SessionSets } from './sql/lock-family.js';
 export { countChildOut, listChildren, listLiveSessions, updateTaskState, type TaskMove } from './sql/move-task.js';
 export {
+  detachChildren,
+  isFolderShared,
+  listLeftDeletions,
+  listPurgeable,
+  lockDeleted,
+  purgeSessionRows,
+  purgeTask,
+  purgeTurns,
+  setDeleted,
+  wasDeletedBy,
+} from './sql/delete-task.js';
+export {
   answerPendingQuestion,
   endPendingQuestion,
   findPendingQuestion,

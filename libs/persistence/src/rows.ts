@@ -75,6 +75,7 @@ export interface TaskRow {
   readonly updated_at: Date;
   readonly ended_at: Date | null;
   readonly archived_at: Date | null;
+  readonly deleted_at: Date | null;
 }
 
 export interface SessionRow {

@@ -29,6 +29,7 @@ import {
 /** Rises when a worker of an older build may no longer claim (operations.md, Upgrades). */
 const WORKER_BUILD = 1;
 
+import { createTaskFolders } from './task-folders.js';
 const FETCHED_RECENTLY_MS = 15_000;
 const HEARTBEAT_MS = 5_000;
 
@@ -53,6 +54,8 @@ export interface WorkerHostOptions {
   /** What commands may still use once this process hands over (K23). */
   readonly handOverMs: number;
   readonly log: Logger;
+  /** The workspace root that this process reaches: it runs what lies there, and places new folders there. */
+  readonly root: WorkspaceRoot;
   readonly heartbeatMs?: number;
   /** Days that things are kept; the defaults where absent. */
   readonly retention?: Retention;
@@ -119,8 +122,14 @@ function host(options: WorkerHostOptions, { id, presence, runner }: Worker): Wor
     handle: (job) => runner.run(job.sessionId),
     onError: (error) => log.warn({ error }, 'queue.error'),
   });
-  relay.offerDirectClaims((sessionId) => runner.offer(sessionId));
-  const sweeper = new Sweeper({ ...options, elected: () => presence.elected(), oldestWaitMs: () => oldestWait(queue) });
+  relay.offerDirectClaims({ rootId: root.id, claim: (sessionId) => runner.offer(sessionId) });
+  relay.sweep(0).catch((error: unknown) => log.warn({ error }, 'announcement.deferred'));
+  const sweeper = new Sweeper({
+    ...options,
+    folders: createTaskFolders(root),
+    elected: () => presence.elected(),
+    oldestWaitMs: () => oldestWait(queue, database),
+  });
   sweeper.start();
   const fetchedRecently = (): boolean => Date.now() - (consumer.lastFetchedAt() ?? 0) < FETCHED_RECENTLY_MS;
   const beat = async (): Promise<void> => {

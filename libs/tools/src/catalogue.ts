@@ -14,6 +14,7 @@ import { askParentQuestionTool } from './ask-parent-question.tool.js';
 import { askUserQuestionTool } from './ask-user-question.tool.js';
 import { attachTurn } from './attached-turn.js';
 import { createTaskTool } from './create-task.tool.js';
+import { deleteTaskTool } from './delete-task.tool.js';
 import { getMessageDeliveryTool } from './get-message-delivery.tool.js';
 import { getTaskConversationTool } from './get-task-conversation.tool.js';
 import { getTaskTool } from './get-task.tool.js';
@@ -89,6 +90,7 @@ function serviceTools(services: ToolServices): readonly CatalogueTool[] {
     stopTaskTool(services),
     spawnSessionTool(services),
     archiveTaskTool(services),
+    deleteTaskTool(services),
     reparentTaskTool(services),
     addTaskDependencyTool(services),
     removeTaskDependencyTool(services),

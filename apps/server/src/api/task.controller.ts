@@ -1,8 +1,9 @@
-import { Body, Controller, Get, Inject, Param, Patch, Post, Put, Query, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Inject, Param, Patch, Post, Put, Query, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import {
   CreatedTask,
   CreateTask,
+  DeletedTask,
   Id,
   ListTasks,
   Message,
@@ -23,7 +24,7 @@ import { AgentsToo, CurrentActor } from '../http/caller.js';
 import { IdempotencyKey, TakesIdempotencyKey } from '../http/idempotency-key.js';
 import { ImmutableFieldsGuard } from '../http/immutable-fields.guard.js';
 import { Operation } from '../openapi/operation.js';
-import { ArchivedTask, ListMessages, StopTask } from './requests.js';
+import { ArchivedTask, DeleteTask, ListMessages, StopTask } from './requests.js';
 import { SERVICES } from './services-token.js';
 import { withKey } from './with-key.js';
 
@@ -67,6 +68,23 @@ export class TaskController {
   })
   updateTask(@CurrentActor() actor: Actor, @Param('id', { schema: Id }) id: string, @Body({ schema: UpdateTask }) changes: UpdateTask) {
     return this.services.tasks.update(actor, id, changes);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Delete a task for good',
+    description:
+      'For an operator and the direct parent. Its sessions end, and it is gone for everybody at once; its rows and its folder go later. ' +
+      'Its children become roots, or are deleted with all that is below them under `cascade`, which an agent must set where there are any. ' +
+      'What waits for it is held until that dependency is removed. Again by the same caller it says `already_deleted`.',
+    returns: DeletedTask,
+  })
+  deleteTask(
+    @CurrentActor() actor: Actor,
+    @Param('id', { schema: Id }) id: string,
+    @Query({ schema: DeleteTask }) { cascade }: DeleteTask,
+  ) {
+    return this.services.tasks.delete(actor, id, { cascade });
   }
 
   @Get(':id/related')

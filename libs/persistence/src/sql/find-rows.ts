@@ -1,14 +1,14 @@
-/** Single rows by id, for an intention that knows what it looks for. Reading locks nothing. */
+/** Single rows by id, for an intention that knows what it looks for. Reading locks nothing; what was deleted is absent. */
 import type { Tx } from '../database.js';
 import type { QueueEntryRow, SessionRow, TaskRow } from '../rows.js';
 
 export async function findTask(tx: Tx, id: string): Promise<TaskRow | null> {
-  const [row] = await tx.query<TaskRow>('SELECT * FROM task WHERE id = $1', [id]);
+  const [row] = await tx.query<TaskRow>('SELECT * FROM task WHERE id = $1 AND deleted_at IS NULL', [id]);
   return row ?? null;
 }
 
 export async function findSession(tx: Tx, id: string): Promise<SessionRow | null> {
-  const [row] = await tx.query<SessionRow>('SELECT * FROM session WHERE id = $1', [id]);
+  const [row] = await tx.query<SessionRow>('SELECT * FROM session WHERE id = $1 AND deleted_at IS NULL', [id]);
   return row ?? null;
 }
 

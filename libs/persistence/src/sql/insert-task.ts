@@ -62,7 +62,7 @@ export async function insertTask(tx: Tx, task: NewTask): Promise<TaskRow | null>
   return row ?? null;
 }
 
-/** The task that was created under a key, if any. */
+/** The task that was created under a key, if any; one that was deleted, until its rows are gone. */
 export async function findTaskByKey(tx: Tx, key: CreationKey): Promise<TaskRow | null> {
   const [row] = await tx.query<TaskRow>('SELECT * FROM task WHERE idempotency_scope = $1 AND idempotency_key_hash = $2', [
     key.scope,

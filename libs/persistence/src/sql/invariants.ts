@@ -39,7 +39,7 @@ const INVARIANTS = {
   'every tool call of a finished turn is settled': `
     SELECT c.id, c.state FROM tool_call c JOIN turn t ON t.id = c.turn_id WHERE t.status = 'finished' AND c.state IN ('requested', 'intent')`,
   'every task that an agent of ours created has exactly one creating call': `
-    SELECT t.id, count(c.id)::int AS calls FROM task t JOIN session s ON s.id = t.created_by_session_id AND s.runtime = 'loop'
+    SELECT t.id, count(c.id)::int AS calls FROM task t JOIN session s ON s.id = t.created_by_session_id AND s.runtime = 'loop' AND s.deleted_at IS NULL
     LEFT JOIN tool_call c ON c.session_id = s.id AND c.name = 'create_task_kandev' AND c.result LIKE '%"id": "' || t.id || '"%'
     GROUP BY t.id HAVING count(c.id) <> 1`,
   'no session runs without a live lease': `

@@ -43,7 +43,7 @@ export function lockSessionSets(tx: Tx, sets: SessionSets): Promise<readonly Ses
          JOIN message q ON q.session_id = s.id AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending'
          JOIN queue_entry e ON e.question_id = q.id AND e.kind IN ('question', 'reminder') AND e.state = 'queued'
          WHERE s.task_id = ANY($4::uuid[])))
-     ORDER BY id FOR NO KEY UPDATE`,
+     AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE`,
     [sets.liveOf, sets.ids ?? [], sets.waitingFor ?? [], sets.askedBy ?? []],
   );
 }

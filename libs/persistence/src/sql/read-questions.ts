@@ -8,7 +8,7 @@ export type QuestionView = { readonly task_id: string } & (
   (QuestionRow & { readonly type: 'parent_question' }) | (UserQuestionRow & { readonly type: 'user_question' })
 );
 
-const VIEW = 'SELECT m.*, s.task_id FROM message m JOIN session s ON s.id = m.session_id';
+const VIEW = 'SELECT m.*, s.task_id FROM message m JOIN session s ON s.id = m.session_id AND s.deleted_at IS NULL';
 
 export async function readQuestion(tx: Tx, id: string): Promise<QuestionView | null> {
   const [row] = await tx.query<QuestionView>(`${VIEW} WHERE m.id = $1 AND m.type IN ('parent_question', 'user_question')`, [id]);
@@ -60,7 +60,7 @@ export function readQuestionChain(tx: Tx, id: string): Promise<readonly Question
          JOIN session s ON s.task_id = (up.metadata->>'parent_task_id')::uuid
          JOIN message m ON m.session_id = s.id AND m.type = 'parent_question' AND m.metadata->>'caused_by_question_id' = up.id::text)
      SELECT m.*, s.task_id FROM (SELECT id, hop FROM down UNION SELECT id, hop FROM up) hops
-       JOIN message m ON m.id = hops.id JOIN session s ON s.id = m.session_id ORDER BY hops.hop, m.created_at, m.id`,
+       JOIN message m ON m.id = hops.id JOIN session s ON s.id = m.session_id AND s.deleted_at IS NULL ORDER BY hops.hop, m.created_at, m.id`,
     [id],
   );
 }

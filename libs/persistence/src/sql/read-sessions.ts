@@ -16,7 +16,7 @@ SELECT s.*, u.id AS current_turn_id,
 FROM session s LEFT JOIN turn u ON u.session_id = s.id AND u.status <> 'finished'`;
 
 export async function readSession(tx: Tx, id: string): Promise<SessionView | null> {
-  const [row] = await tx.query<SessionView>(`${VIEW} WHERE s.id = $1`, [id]);
+  const [row] = await tx.query<SessionView>(`${VIEW} WHERE s.id = $1 AND s.deleted_at IS NULL`, [id]);
   return row ?? null;
 }
 

@@ -30,7 +30,7 @@ SELECT t.*, p.workflow_id, p.name AS workflow_step_name,
 FROM task t LEFT JOIN workflow_step p ON p.id = t.workflow_step_id`;
 
 export async function readTask(tx: Tx, id: string): Promise<TaskView | null> {
-  const [row] = await tx.query<TaskView>(`${VIEW} WHERE t.id = $1`, [id]);
+  const [row] = await tx.query<TaskView>(`${VIEW} WHERE t.id = $1 AND t.deleted_at IS NULL`, [id]);
   return row ?? null;
 }
 
@@ -49,7 +49,7 @@ export interface TaskFilter extends PageOf<Keyset> {
 /** Tasks from new to old. */
 export function readTasks(tx: Tx, filter: TaskFilter): Promise<readonly TaskView[]> {
   return tx.query<TaskView>(
-    `${VIEW} WHERE ($1::uuid IS NULL OR t.workspace_id = $1) AND ($2::uuid IS NULL OR t.parent_id = $2) AND (NOT $3 OR t.parent_id IS NULL)
+    `${VIEW} WHERE t.deleted_at IS NULL AND ($1::uuid IS NULL OR t.workspace_id = $1) AND ($2::uuid IS NULL OR t.parent_id = $2) AND (NOT $3 OR t.parent_id IS NULL)
        AND ($4::text IS NULL OR t.state = $4) AND ($5 OR t.archived_at IS NULL) AND ($6::text IS NULL OR t.title ILIKE $6)
        AND ($7::timestamptz IS NULL OR (t.created_at, t.id) < ($7, $8::uuid))
        AND ($10::uuid IS NULL OR p.workflow_id = $10) AND ($11::uuid IS NULL OR t.workflow_step_id = $11)
@@ -81,7 +81,7 @@ export function readRelatedTasks(tx: Tx, id: string): Promise<readonly (TaskView
        UNION ALL SELECT 'sibling', b.id FROM self JOIN task b ON b.parent_id = self.parent_id AND b.id <> self.id WHERE b.archived_at IS NULL
        UNION ALL SELECT 'blocked_by', d.blocked_by_id FROM task_dependency d WHERE d.task_id = $1
        UNION ALL SELECT 'blocks', d.task_id FROM task_dependency d JOIN task b ON b.id = d.task_id AND b.archived_at IS NULL WHERE d.blocked_by_id = $1)
-     SELECT related.relation, v.* FROM related JOIN LATERAL (${VIEW} WHERE t.id = related.id) v ON true ORDER BY v.created_at, v.id`,
+     SELECT related.relation, v.* FROM related JOIN LATERAL (${VIEW} WHERE t.id = related.id AND t.deleted_at IS NULL) v ON true ORDER BY v.created_at, v.id`,
     [id],
   );
 }

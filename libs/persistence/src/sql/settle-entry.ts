@@ -32,7 +32,7 @@ export function failEntries(tx: Tx, sessionId: string, cause: string): Promise<r
 export async function findQueuedAlert(tx: Tx, parentTaskId: string, childTaskId: string): Promise<QueueEntryRow | null> {
   const [row] = await tx.query<QueueEntryRow>(
     `SELECT e.* FROM session s JOIN queue_entry e ON e.session_id = s.id
-     WHERE s.task_id = $1 AND e.kind = 'alert' AND e.state = 'queued' AND e.sender_task_id = $2 LIMIT 1`,
+     WHERE s.task_id = $1 AND s.ended_at IS NULL AND e.kind = 'alert' AND e.state = 'queued' AND e.sender_task_id = $2 LIMIT 1`,
     [parentTaskId, childTaskId],
   );
   return row ?? null;

@@ -78,7 +78,7 @@ export async function holdFirstProfile(tx: Tx, workspaceId: string): Promise<Pro
 /** Autopilot tasks that have not ended and use the profile, by themselves or in a live session (F11). */
 export async function countAutopilotUses(tx: Tx, profileId: string): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM task t WHERE t.autopilot AND t.state NOT IN ('completed', 'failed', 'cancelled')
+    `SELECT count(*)::int AS count FROM task t WHERE t.autopilot AND t.deleted_at IS NULL AND t.state NOT IN ('completed', 'failed', 'cancelled')
        AND (t.profile_id = $1 OR EXISTS (SELECT 1 FROM session s WHERE s.task_id = t.id AND s.profile_id = $1
          AND s.state NOT IN ('completed', 'failed', 'cancelled')))`,
     [profileId],
