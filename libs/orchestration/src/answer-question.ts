@@ -3,7 +3,7 @@
  * in one transaction (K8).
  */
 import type { SentMessage } from '@echelon/contracts';
-import { decideAnswer, isRefusal, refuse } from '@echelon/domain';
+import { decideAnswer, isRefusal, type Limits, refuse } from '@echelon/domain';
 import {
   answerPendingQuestion,
   findQuestion,
@@ -16,6 +16,7 @@ import {
 import type { Actor, AgentActor } from './actor.js';
 import { refuseCaller, sessionOf } from './caller-authority.js';
 import { lockQuestion, withdrawQuestionEntries } from './ending.js';
+import { checkBytes } from './limit-checks.js';
 import { type Outcome, Refused } from './outcome.js';
 import { answerText } from './question-text.js';
 import { isId, seesWorkspace } from './scope.js';
@@ -26,12 +27,12 @@ export interface Answer {
   readonly questionId: string;
   readonly taskId: string;
   readonly sessionId: string | null;
-  /** Canonical, within its limit. */
+  /** Canonical. */
   readonly text: string;
 }
 
 /** Answers a parent question, or says why not; a refusal tells nothing of its content (R1–R8). */
-export async function answerQuestion(unit: Unit, actor: Actor, answer: Answer): Promise<Outcome<SentMessage>> {
+export async function answerQuestion(unit: Unit, limits: Limits, actor: Actor, answer: Answer): Promise<Outcome<SentMessage>> {
   const found = isId(answer.questionId) ? await findQuestion(unit, answer.questionId) : null;
   const visible = found && seesWorkspace(actor, found.workspace_id) ? found : null;
   const [locked, refusal, parent] = await Promise.all([
@@ -57,7 +58,12 @@ export async function answerQuestion(unit: Unit, actor: Actor, answer: Answer): 
   });
   if (isRefusal(outcome)) return outcome;
   if (!locked || actor.kind !== 'agent') throw new Error('an answer was accepted from nobody');
-  if (outcome.answer === 'accept') return refusal ?? accept(unit, actor, { ...locked, parentTitle: parent?.title ?? '' }, answer.text);
+  if (outcome.answer === 'accept')
+    return (
+      refusal ??
+      checkBytes(limits, 'prompt_bytes', 'prompt', answer.text) ??
+      accept(unit, actor, { ...locked, parentTitle: parent?.title ?? '' }, answer.text)
+    );
   if (!outcome.entryId) throw new Error(`the answer of question ${answer.questionId} has no delivery`);
   return result(locked.question, 'already_answered', outcome.entryId);
 }

@@ -27,7 +27,7 @@ import type { Outcome } from './outcome.js';
 import { decisionText, recordText } from './question-text.js';
 import { toUserQuestion } from './question-view.js';
 import { isId } from './scope.js';
-import { enqueue, refreshWork } from './session-queue.js';
+import { enqueue, followChange, refreshWork } from './session-queue.js';
 import { refuseTurn } from './turn-authority.js';
 import type { Unit } from './unit-of-work.js';
 
@@ -53,7 +53,8 @@ export async function askUser(
 
 /** Whoever reads the decision by asking again does not hear of it a second time. */
 async function readAgain(unit: Unit, session: SessionRow, question: UserQuestionRow): Promise<UserQuestion> {
-  if (!isDriven(session.runtime) && question.metadata.status !== 'pending') await cancelQuestionNotice(unit, question.id);
+  if (!isDriven(session.runtime) && question.metadata.status !== 'pending')
+    await followChange(unit, await cancelQuestionNotice(unit, question.id));
   return toUserQuestion({ ...question, task_id: session.task_id });
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkInvariants } from '@echelon/persistence';
-import { type TestTask, World } from '../../../test/support/world.js';
-import { type AttachedAgent, enterTurn, takeDelivery } from './attached-turn.js';
+import { accepted, type TestTask, World } from '../../../test/support/world.js';
+import { type AttachedAgent, enterTurn, findDelivery, leaveTurn, takeDelivery } from './attached-turn.js';
 import { recoverLease } from './lease-recovery.js';
 
 let world: World;
@@ -82,6 +82,56 @@ describe('the lease of an attached session', () => {
 });
 
 describe('a delivery', () => {
+  test('that may never have arrived leaves one notice, which names it and how to read it; it is not handed out again', async () => {
+    const agent = await attached();
+    const lost = await world.prompt(agent.sessionId, 'Build it.');
+    await take(agent);
+    await idle(agent);
+    const [, notice] = await world.entries(agent.sessionId);
+    expect(notice).toMatchObject({ kind: 'notice', rank: 0, state: 'queued', sender_kind: 'system' });
+    expect(notice?.text).toContain(`get_message_delivery_kandev {"delivery_id":"${lost.id}"}`);
+    expect(accepted(await world.services.messages.getDelivery(world.agent(agent.task), lost.id)).text).toBe('Build it.');
+    expect(await take(agent)).toMatchObject({ again: false, entry: { id: notice?.id } });
+    expect(await outcomes(agent)).toEqual(['interrupted', null]);
+  });
+
+  test('of such a notice that is lost too is written again as it was, so that what was lost first stays named', async () => {
+    const agent = await attached();
+    await world.prompt(agent.sessionId);
+    for (let time = 0; time < 2; time++) {
+      await take(agent);
+      await idle(agent);
+    }
+    const [, first, second, ...more] = await world.entries(agent.sessionId);
+    expect([first?.state, second?.state, more]).toEqual(['delivered', 'queued', []]);
+    expect(second?.text).toBe(first?.text);
+  });
+
+  test('can be read again without being taken as long as its turn is open', async () => {
+    const agent = await attached();
+    const entry = await world.prompt(agent.sessionId);
+    expect(await findDelivery(world.database, agent.sessionId)).toBeNull();
+    const first = (await take(agent)) as { turn: { id: string } };
+    expect(await findDelivery(world.database, agent.sessionId)).toMatchObject({ turn: { id: first.turn.id }, entry: { id: entry.id } });
+    await take(agent, first.turn.id);
+    expect(await findDelivery(world.database, agent.sessionId)).toBeNull();
+    await enter(agent);
+    expect(await findDelivery(world.database, agent.sessionId)).toBeNull();
+  });
+
+  test('that another wait was given meanwhile is not ended by a call that began before it', async () => {
+    const agent = await attached();
+    for (const text of ['a', 'b']) await world.prompt(agent.sessionId, text);
+    await take(agent);
+    const { turnId } = (await enter(agent)) as { turnId: string };
+    await take(agent, turnId);
+    await world.run((unit) => leaveTurn(unit, agent, turnId));
+    expect(await outcomes(agent)).toEqual(['completed', null]);
+    const { turnId: second } = (await enter(agent)) as { turnId: string };
+    await world.run((unit) => leaveTurn(unit, agent, second));
+    expect(await outcomes(agent)).toEqual(['completed', 'completed']);
+  });
+
   test('whose transaction fails is no delivery, and one whose response is lost comes again: neither is lost or doubled', async () => {
     const agent = await attached();
     const entry = await world.prompt(agent.sessionId);
@@ -111,7 +161,7 @@ describe('a delivery', () => {
     await world.prompt(agent.sessionId);
     await world.rows('UPDATE session SET auto_run = false WHERE id = $1', [agent.sessionId]);
     expect(await take(agent)).toBeNull();
-    expect(await enter(agent)).toBeNull();
+    expect(await enter(agent)).toEqual({ turnId: null });
     expect(await outcomes(agent)).toEqual([]);
     await world.move(agent.task, 'cancel');
     expect(await take(agent)).toMatchObject({ code: 'SESSION_TERMINAL' });

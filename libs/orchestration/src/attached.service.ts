@@ -1,11 +1,21 @@
 import { isDriven, isRefusal, nextDelivery, refuse, type Refusal } from '@echelon/domain';
 import type { EventBus } from '@echelon/messaging';
-import { type Database, findAdmission, findOpenTurn, findSession, touchAttached } from '@echelon/persistence';
-import type { DurableEvent, QueueEntry } from '@echelon/contracts';
+import { type Database, findAdmission, findOpenTurn, findSession, listQueue, touchAttached } from '@echelon/persistence';
+import type { DurableEvent, Page, PageQuery, QueueEntry } from '@echelon/contracts';
 import type { AgentActor } from './actor.js';
-import { type AttachedAgent, type Delivery, enterTurn, IDLE_MS, leaveTurn, takeDelivery } from './attached-turn.js';
+import {
+  type AttachedAgent,
+  type Delivery,
+  type EnteredTurn,
+  enterTurn,
+  findDelivery,
+  IDLE_MS,
+  leaveTurn,
+  takeDelivery,
+} from './attached-turn.js';
 import { eventTopic } from './event-topics.js';
 import type { Outcome } from './outcome.js';
+import { readPageByPlace, toPage } from './page.js';
 import { toQueueEntry } from './session-view.js';
 import type { Transactions } from './unit-of-work.js';
 
@@ -21,6 +31,11 @@ export interface DeliveredMessage {
   readonly turn_id: string;
   readonly message: QueueEntry;
   readonly delivered_before: boolean;
+}
+
+export interface Inbox extends Page<QueueEntry> {
+  /** What the open turn was opened with; `null` where none is open, or where the agent opened it by itself. */
+  readonly delivered: DeliveredMessage | null;
 }
 
 /** Sessions whose agent somebody else runs: it fetches its entries, and its calls are its turns (autopilot-contract.md §1). */
@@ -39,32 +54,42 @@ export class AttachedService {
   async waitForMessage(actor: AgentActor, wait: WaitForMessages): Promise<Outcome<DeliveredMessage | { readonly message: null }>> {
     const refusal = await this.#refuseDriven(actor);
     if (refusal) return refusal;
-    const changes = new Changes(AbortSignal.any([wait.signal, AbortSignal.timeout(wait.timeoutMs)]));
-    const leave = await this.bus.subscribe(eventTopic(actor.workspaceId), {
-      onEvent: ({ payload }) => concerns(JSON.parse(payload) as DurableEvent, actor) && changes.happened(),
-      onGap: () => changes.happened(),
-    });
+    const changes = new Changes(wait);
     try {
-      let finishedTurnId = wait.finishedTurnId;
-      do {
-        const taken = await this.#take(actor, finishedTurnId);
-        if (taken) return isRefusal(taken) ? taken : present(taken);
-        finishedTurnId = null;
-      } while (await changes.next());
-      return { message: null };
+      const leave = await this.bus.subscribe(eventTopic(actor.workspaceId), {
+        onEvent: ({ payload }) => concerns(payload, actor) && changes.happened(),
+        onGap: () => changes.happened(),
+      });
+      try {
+        return await this.#takeNext(actor, wait.finishedTurnId, changes);
+      } finally {
+        leave();
+      }
     } finally {
-      leave();
+      changes.close();
     }
   }
 
+  /** What waits for the session, and what was handed out to it in the turn that is open, without taking anything. */
+  async readInbox(actor: AgentActor, query: PageQuery): Promise<Outcome<Inbox>> {
+    const [refusal, page] = [await this.#refuseDriven(actor), readPageByPlace(query)];
+    if (refusal) return refusal;
+    if (isRefusal(page)) return page;
+    const [rows, delivery] = await Promise.all([
+      listQueue(this.database, actor.sessionId, page),
+      findDelivery(this.database, actor.sessionId),
+    ]);
+    return { ...toPage(rows, query.limit, toQueueEntry, ({ rank, order }) => [rank, order]), delivered: delivery && present(delivery) };
+  }
+
   /**
-   * A call of the agent begins: an attached session's turn goes on, or opens. Other sessions are left alone. Refuses with
-   * TURN_STOPPING a call of a turn that was stopped.
+   * A call of the agent begins: an attached session's turn goes on, or opens, and is given. Other sessions are left alone. Refuses
+   * with TURN_STOPPING a call of a turn that was stopped.
    */
-  async enter(actor: AgentActor): Promise<Refusal | null> {
+  async enter(actor: AgentActor): Promise<EnteredTurn | Refusal> {
     const agent = toAgent(actor);
-    if (await touchAttached(this.database, { ...agent, idleMs: IDLE_MS })) return null;
-    if (await this.#refuseDriven(actor)) return null;
+    const turnId = await touchAttached(this.database, { ...agent, idleMs: IDLE_MS });
+    if (turnId || (await this.#refuseDriven(actor))) return { turnId };
     return this.transactions.run((unit) => enterTurn(unit, agent));
   }
 
@@ -73,16 +98,29 @@ export class AttachedService {
     await touchAttached(this.database, { ...toAgent(actor), idleMs: IDLE_MS });
   }
 
-  /** A call ended the attached session's turn: it is settled. */
-  async leave(actor: AgentActor): Promise<void> {
-    if (await this.#refuseDriven(actor)) return;
-    await this.transactions.run((unit) => leaveTurn(unit, toAgent(actor)));
+  /** A call ended the turn that it had entered: it is settled, if no other call has settled it. */
+  async leave(actor: AgentActor, { turnId }: EnteredTurn): Promise<void> {
+    if (turnId) await this.transactions.run((unit) => leaveTurn(unit, toAgent(actor), turnId));
   }
 
   async #refuseDriven({ sessionId, taskId }: AgentActor): Promise<Refusal | null> {
     const session = await findSession(this.database, sessionId);
     if (session?.task_id !== taskId) return refuse('NOT_FOUND');
     return isDriven(session.runtime) ? refuse('TOOL_NOT_OFFERED') : null;
+  }
+
+  async #takeNext(
+    actor: AgentActor,
+    finished: string | null,
+    changes: Changes,
+  ): Promise<Outcome<DeliveredMessage | { readonly message: null }>> {
+    let finishedTurnId = finished;
+    do {
+      const taken = await this.#take(actor, finishedTurnId);
+      if (taken) return isRefusal(taken) ? taken : present(taken);
+      finishedTurnId = null;
+    } while (await changes.next());
+    return { message: null };
   }
 
   /** Looks without a lock first: a wait that finds nothing takes none. */
@@ -95,12 +133,25 @@ export class AttachedService {
   }
 }
 
-/** Tells a waiting call to look again; one that comes while it looks is not lost. */
+/**
+ * Tells a waiting call to look again. One that comes while it looks is not lost, and many that come meanwhile are one. It has one
+ * listener and one timer, however often it looks; whoever opens it closes it.
+ */
 class Changes {
   #pending = false;
   #wake: (() => void) | null = null;
+  #over: boolean;
+  readonly #timer: NodeJS.Timeout;
+  readonly #end = () => {
+    this.#over = true;
+    this.#wake?.();
+  };
 
-  constructor(private readonly end: AbortSignal) {}
+  constructor(private readonly wait: Pick<WaitForMessages, 'timeoutMs' | 'signal'>) {
+    this.#over = wait.signal.aborted;
+    this.#timer = setTimeout(this.#end, wait.timeoutMs);
+    wait.signal.addEventListener('abort', this.#end);
+  }
 
   happened(): void {
     this.#pending = true;
@@ -109,21 +160,24 @@ class Changes {
 
   /** Resolves with `true` at the next change, with `false` when the wait is over. */
   async next(): Promise<boolean> {
-    if (!this.#pending && !this.end.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      this.end.addEventListener('abort', () => resolve(), { once: true });
-      await promise;
-      this.#wake = null;
-    }
+    if (!this.#pending && !this.#over) await new Promise<void>((resolve) => (this.#wake = resolve));
+    this.#wake = null;
     const changed = this.#pending;
     this.#pending = false;
-    return changed && !this.end.aborted;
+    return changed && !this.#over;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.wait.signal.removeEventListener('abort', this.#end);
   }
 }
 
-function concerns(event: DurableEvent, actor: AgentActor): boolean {
-  return event.session_id === actor.sessionId || event.task_id === actor.taskId;
+/** Most events of a workspace are of others: those that do not even name session or task are not read. */
+function concerns(payload: string, { sessionId, taskId }: AgentActor): boolean {
+  if (!payload.includes(sessionId) && !payload.includes(taskId)) return false;
+  const event = JSON.parse(payload) as DurableEvent;
+  return event.session_id === sessionId || event.task_id === taskId;
 }
 
 function toAgent({ taskId, sessionId, tokenId }: AgentActor): AttachedAgent {

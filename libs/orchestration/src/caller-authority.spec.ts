@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DEFAULT_LIMITS } from '@echelon/domain';
 import { finishTurn, lockSessions } from '@echelon/persistence';
 import { answer, say, waitingChild } from '../../../test/support/waiting-child.js';
 import { CreatedTasks } from '../../../test/support/created-tasks.js';
 import { World } from '../../../test/support/world.js';
 import type { AgentActor } from './actor.js';
+import { QueueService } from './queue.service.js';
+import { TaskPlanService } from './task-plan.service.js';
+import { TaskService } from './task.service.js';
 
 let world: World;
 
@@ -48,4 +52,25 @@ test.each<readonly [string, Parameters<typeof callDuringEnd>[0]]>([
   ],
 ])('a %s of a turn that ends meanwhile comes before that end or is refused, never both [K20]', async (_, call) => {
   expect(await callDuringEnd(call)).toMatchObject({ refused: true, code: 'TURN_NOT_ACTIVE' });
+});
+
+test('whoever may not do a thing is told that, before anything is said of a text that is too long', async () => {
+  const [own, other] = [await world.task(), await world.task()];
+  const stranger = world.agent(own);
+  const long = 'x'.repeat(DEFAULT_LIMITS.prompt_bytes + 1);
+  const tasks = new TaskService(world.database, world.transactions, DEFAULT_LIMITS);
+  const plans = new TaskPlanService(world.database, world.transactions, DEFAULT_LIMITS);
+  const queue = new QueueService(world.transactions, DEFAULT_LIMITS);
+  const { id: entryId } = await world.prompt(other.sessionId);
+  const message = { prompt: long, delivery_mode: 'interrupt' as const };
+  const creation = { prompt: long, parent_id: other.id, autopilot: false, blocked_by: [], start_agent: true };
+  const outcomes = await Promise.all([
+    queue.edit(stranger, { sessionId: other.sessionId, entryId }, { text: long, revision: 1 }),
+    tasks.update(stranger, other.id, { prompt: long }),
+    tasks.create(stranger, creation, null),
+    plans.put(stranger, other.id, { content: long }, null),
+    world.services.messages.send(stranger, own.id, message),
+  ]);
+  expect(outcomes).toMatchObject(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'SELF_MESSAGE'].map((code) => ({ code })));
+  expect(await tasks.update(stranger, own.id, { prompt: long })).toMatchObject({ code: 'LIMIT_EXCEEDED' });
 });

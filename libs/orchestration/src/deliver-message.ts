@@ -41,6 +41,7 @@ import { type Actor, actorName } from './actor.js';
 import { hashBody, hashKey } from './business-key.js';
 import { refuseCaller, sessionOf } from './caller-authority.js';
 import { endQuestion } from './ending.js';
+import { checkBytes } from './limit-checks.js';
 import { peerMessageText } from './message-text.js';
 import type { Outcome } from './outcome.js';
 import { inScope } from './scope.js';
@@ -48,7 +49,7 @@ import { enqueue, opensNext, type Queued } from './session-queue.js';
 import { stopTurn } from './stop-turn.js';
 import type { Unit } from './unit-of-work.js';
 
-/** The message with its text in canonical form and within its limit. */
+/** The message with its text in canonical form. */
 export interface OrdinaryMessage {
   readonly taskId: string;
   readonly sessionId: string | null;
@@ -75,6 +76,8 @@ export async function deliverMessage(unit: Unit, limits: Limits, actor: Actor, m
   if (same) return repeat(message.taskId, same, idempotency.bodyHash);
   const target = await chooseTarget(unit, actor, inScope(actor, task), message);
   if (isRefusal(target)) return target;
+  const tooLong = checkBytes(limits, 'prompt_bytes', 'prompt', message.text);
+  if (tooLong) return tooLong;
   const arrival = decideArrival({
     relation: target.relation,
     sessionState: target.session.state,

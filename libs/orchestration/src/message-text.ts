@@ -1,5 +1,5 @@
 /** A message as it opens a turn of its receiver. */
-import type { TaskRow } from '@echelon/persistence';
+import type { QueueEntryRow, TaskRow } from '@echelon/persistence';
 import { quote, quoteInline } from './peer-text.js';
 
 export interface SendingTask {
@@ -13,6 +13,16 @@ const WHO: Readonly<Record<SendingTask['relation'], string>> = {
   same_task: 'another session of your own task',
   other_task: 'the agent of another task',
 };
+
+/** An agent that may never have got a message is told of it, once. */
+export function lostDeliveryText({ id, kind }: Pick<QueueEntryRow, 'id' | 'kind'>): string {
+  return [
+    `Notice from the system: a message (kind ${kind}, delivery_id ${id}) was handed out to you, and no call of yours came within ten minutes after it.`,
+    'It may never have arrived. Its turn was closed as interrupted, and it is not handed out again by itself.',
+    '',
+    `Read it with get_message_delivery_kandev ${JSON.stringify({ delivery_id: id })}. If you have done what it asks, leave it; else do it now.`,
+  ].join('\n');
+}
 
 /** Another agent's words: attributed, quoted, with the call that replies. They are a peer's and not the operator's (V5). */
 export function peerMessageText(words: string, sender: SendingTask): string {

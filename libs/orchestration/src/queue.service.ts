@@ -15,7 +15,7 @@ import { type Actor, actorName } from './actor.js';
 import { checkBytes } from './limit-checks.js';
 import type { Outcome } from './outcome.js';
 import { isId, operatorOnly } from './scope.js';
-import { refreshWork } from './session-queue.js';
+import { followChange } from './session-queue.js';
 import { toQueueEntry } from './session-view.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -41,23 +41,21 @@ export class QueueService {
    */
   async edit(actor: Actor, place: EntryPlace, { text: given, revision }: EditQueueEntry): Promise<Outcome<QueueEntry>> {
     const text = canonicalText(given);
-    const tooLong = checkBytes(this.limits, 'prompt_bytes', 'text', text);
-    if (tooLong) return tooLong;
-    return this.#change(actor, place, 'edit', async (unit, held) => {
-      const { entry } = held;
+    return this.#change(actor, place, 'edit', async (unit, { entry }) => {
       if (entry.sender_kind !== 'operator') return refuse('FORBIDDEN', { sender_kind: entry.sender_kind });
       if (entry.text === text) return toQueueEntry(entry);
+      const tooLong = checkBytes(this.limits, 'prompt_bytes', 'text', text);
+      if (tooLong) return tooLong;
       const edited = await editEntry(unit, entry.id, { text, revision });
       if (!edited) return refuse('CONFLICT', { revision: entry.revision });
-      await record(unit, actor, held, 'entry.edit');
+      await record(unit, actor, edited, 'entry.edit');
       return toQueueEntry(edited);
     });
   }
 
   /** Puts a waiting entry before another of its rank, or behind all of them; where it stands there already nothing changes. */
   async move(actor: Actor, place: EntryPlace, { before }: MoveQueueEntry): Promise<Outcome<QueueEntry>> {
-    return this.#change(actor, place, 'move', async (unit, held) => {
-      const { entry, session } = held;
+    return this.#change(actor, place, 'move', async (unit, { entry, session }) => {
       const waiting = await listQueuedOfRank(unit, session.id, entry.rank);
       const others = waiting.filter((id) => id !== entry.id);
       if (before === entry.id) return toQueueEntry(entry);
@@ -66,8 +64,7 @@ export class QueueService {
       const wanted = others.toSpliced(index, 0, entry.id);
       if (wanted.join() === waiting.join()) return toQueueEntry(entry);
       await reorderEntries(unit, wanted);
-      await record(unit, actor, held, 'entry.move');
-      await refreshWork(unit, session.id);
+      await record(unit, actor, entry, 'entry.move');
       return toQueueEntry((await findEntry(unit, entry.id)) ?? entry);
     });
   }
@@ -91,13 +88,7 @@ export class QueueService {
   }
 }
 
-async function record(unit: Unit, actor: Actor, { session, entry }: Held, action: string): Promise<void> {
-  await insertAudit(unit, { workspaceId: session.workspace_id, actor: actorName(actor), action, subject: entry.id });
-  await unit.tell({
-    workspaceId: session.workspace_id,
-    type: 'queue.changed',
-    taskId: session.task_id,
-    sessionId: session.id,
-    data: { entry_id: entry.id, kind: entry.kind, state: entry.state },
-  });
+async function record(unit: Unit, actor: Actor, entry: QueueEntryRow, action: string): Promise<void> {
+  await insertAudit(unit, { workspaceId: entry.workspace_id, actor: actorName(actor), action, subject: entry.id });
+  await followChange(unit, [entry]);
 }

@@ -26,14 +26,17 @@ export interface Queued {
 /** Appends an entry, and announces it if that gives an unheld session work. */
 export async function enqueue(unit: Unit, entry: NewEntry): Promise<Queued> {
   const [row, next] = await Promise.all([insertEntry(unit, entry), refreshWork(unit, entry.sessionId, priorityOf(entry))]);
-  await unit.tell({
-    workspaceId: row.workspace_id,
-    type: 'queue.changed',
-    taskId: null,
-    sessionId: row.session_id,
-    data: { entry_id: row.id, kind: row.kind, state: row.state },
-  });
+  await tellChange(unit, row);
   return { entry: row, next };
+}
+
+/**
+ * What follows every other change of entries that wait: each is told of, and their sessions' work is stored anew. Only delivery has
+ * a way of its own: it opens a turn.
+ */
+export async function followChange(unit: Unit, changed: readonly QueueEntryRow[]): Promise<void> {
+  for (const entry of changed) await tellChange(unit, entry);
+  for (const sessionId of new Set(changed.map((entry) => entry.session_id))) await refreshWork(unit, sessionId);
 }
 
 /** Stores what the session would do next, and announces it if nobody holds the session. Call after every change of a fact of admission. */
@@ -55,6 +58,12 @@ export async function release(unit: Unit, session: SessionRow, state: SessionRow
 /** Whether the entry opens the session's next turn now: nobody runs the session, and nothing goes before the entry. */
 export function opensNext(session: Pick<SessionRow, 'state'>, { entry, next }: Queued): boolean {
   return session.state !== 'running' && next.do === 'open' && next.entryId === entry.id;
+}
+
+/** The event of an entry that came, changed, or left the queue. */
+export function tellChange(unit: Unit, { id, workspace_id, session_id, kind, state }: QueueEntryRow): Promise<void> {
+  const data = { entry_id: id, kind, state };
+  return unit.tell({ workspaceId: workspace_id, type: 'queue.changed', taskId: null, sessionId: session_id, data });
 }
 
 /** Answers, questions and what an operator writes go before the rest (K24). */

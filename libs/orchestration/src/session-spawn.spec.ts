@@ -70,6 +70,26 @@ describe('starting a session', () => {
     expect(await world.entries(spawned.id)).toMatchObject([{ text: 'Again.', sender_kind: 'task', sender_task_id: middle.id }]);
   });
 
+  test('under one key for two tasks at once starts one; the other is told that the key was used', async () => {
+    const both = [await world.task(), await world.task()];
+    const key = newId();
+    const outcomes = await Promise.all(both.map((task) => spawn(task, {}, key)));
+    expect(outcomes.filter((outcome) => 'code' in outcome)).toMatchObject([{ code: 'IDEMPOTENCY_MISMATCH' }]);
+    expect((await Promise.all(both.map(sessionsOf))).map(({ length }) => length).toSorted()).toEqual([1, 2]);
+  });
+
+  test('under a repeated key takes for the same what is stored the same, in whatever order it is given [K16, K19]', async () => {
+    const task = await world.task();
+    const first = accepted(await spawn(task, { prompt: 'Go on.\ufffd', name: 'second' }, 'form'));
+    const again = await tasks.spawnSession(
+      world.operator,
+      task.id,
+      { make_primary: false, name: ' second ', prompt: 'Go on.\0', kind: 'task' },
+      'form',
+    );
+    expect(accepted(again)).toMatchObject({ id: first.id, deduplicated: true });
+  });
+
   test('under a repeated key starts once; another body is refused', async () => {
     const task = await world.task();
     const first = accepted(await spawn(task, {}, 'again'));

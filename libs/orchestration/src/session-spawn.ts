@@ -52,7 +52,8 @@ export interface SpawnRequest {
 }
 
 /** Starts a session for an operator or the task's direct parent (M13), or returns the one that the key started. A refusal leaves no row. */
-export async function spawnSession(unit: Unit, request: SpawnRequest): Promise<Outcome<SpawnedSession>> {
+export async function spawnSession(unit: Unit, given: SpawnRequest): Promise<Outcome<SpawnedSession>> {
+  const request = { ...given, input: toCanonical(given.input) };
   const { actor, taskId, input } = request;
   const locked = await lockTasks(unit, actor.kind === 'agent' ? [taskId, actor.taskId] : [taskId]);
   const task = inScope(
@@ -76,6 +77,15 @@ export async function spawnSession(unit: Unit, request: SpawnRequest): Promise<O
   return isRefusal(decided) ? decided : store(unit, request, { task, profile, decided, idempotency });
 }
 
+/** Equal requests have equal forms, so that their hash tells whether a key is used again for the same. */
+function toCanonical({ prompt, name, ...given }: SpawnSession): SpawnSession {
+  return {
+    ...given,
+    ...(prompt === undefined ? {} : { prompt: canonicalText(prompt) }),
+    ...(name === undefined ? {} : { name: canonicalText(name).trim() }),
+  };
+}
+
 /** Locks the task's live sessions, its primary and the caller's; returns the primary's state. */
 async function lockSessionsOf(unit: Unit, actor: Actor, task: TaskRow): Promise<SessionState | null> {
   const primary = (await listSessions(unit, task.id)).find((session) => session.is_primary);
@@ -85,7 +95,7 @@ async function lockSessionsOf(unit: Unit, actor: Actor, task: TaskRow): Promise<
 }
 
 function checkTexts({ input, limits }: SpawnRequest): Refusal | null {
-  return checkTaskTexts({ title: null, prompt: input.prompt === undefined ? null : canonicalText(input.prompt) }, limits);
+  return checkTaskTexts({ title: null, prompt: input.prompt ?? null }, limits);
 }
 
 function decide(task: TaskRow, profile: ProfileRow, primary: SessionState | null, input: SpawnSession): Refusal | Spawn {
@@ -112,7 +122,7 @@ async function store(unit: Unit, { actor, input }: SpawnRequest, { task, profile
     workspaceId: task.workspace_id,
     taskId: task.id,
     kind: input.kind,
-    name: canonicalText(input.name ?? '').trim(),
+    name: input.name ?? '',
     primary: decided.primary,
     runtime: profile.runtime,
     profileId: profile.id,
@@ -122,7 +132,7 @@ async function store(unit: Unit, { actor, input }: SpawnRequest, { task, profile
     sessionId: session.id,
     rank: rankOf('prompt', { supersedes: false, interrupts: false }),
     kind: 'prompt',
-    text: input.prompt === undefined ? task.prompt : canonicalText(input.prompt),
+    text: input.prompt ?? task.prompt,
     idempotency: idempotency ?? null,
     ...senderOf(actor),
   });

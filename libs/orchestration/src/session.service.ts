@@ -24,7 +24,7 @@ import type { Outcome } from './outcome.js';
 import { readPageByNumber, readPageByPlace, toPage } from './page.js';
 import { toProfile } from './profile-view.js';
 import { inScope, isId } from './scope.js';
-import { refreshWork } from './session-queue.js';
+import { followChange, refreshWork } from './session-queue.js';
 import { toMessage, toQueueEntry, toSession, toTurn } from './session-view.js';
 import { toTask } from './task-view.js';
 import type { Transactions, Unit } from './unit-of-work.js';
@@ -121,8 +121,7 @@ export class SessionService {
       const removed = await cancelEntry(unit, entry.id, 'removed');
       if (!removed) return refuse('ENTRY_NOT_QUEUED', { state: entry.state });
       await insertAudit(unit, { workspaceId: session.workspace_id, actor: actorName(actor), action: 'entry.remove', subject: entry.id });
-      await unit.tell({ ...about(session), type: 'queue.changed', data: { entry_id: entry.id, kind: entry.kind, state: removed.state } });
-      await refreshWork(unit, session.id);
+      await followChange(unit, [removed]);
       return toQueueEntry(removed);
     });
   }

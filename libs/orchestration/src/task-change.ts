@@ -6,6 +6,7 @@ import { type Actor, actorName } from './actor.js';
 import { refuseCaller, refuseOutsider } from './caller-authority.js';
 import { type Family, lockFamilies, moveTask } from './ending.js';
 import type { Outcome } from './outcome.js';
+import { followChange } from './session-queue.js';
 import { checkTaskTexts } from './task-input.js';
 import { taskEventData } from './task-view.js';
 import type { Unit } from './unit-of-work.js';
@@ -17,14 +18,21 @@ const EVENTS: Readonly<Record<NonNullable<UpdateTask['state']>, TaskEvent>> = {
   cancelled: 'cancel',
 };
 
-export interface TaskChanges {
+export interface ChangeRequest {
+  readonly actor: Actor;
+  readonly id: string;
+  readonly changes: UpdateTask;
+  readonly limits: Limits;
+}
+
+interface TaskChanges {
   readonly title: string | null;
   readonly prompt: string | null;
   readonly state: UpdateTask['state'] | null;
 }
 
 /** The canonical form of changes; refuses by name a field that is fixed at creation or that no task has (F5). */
-export function toTaskChanges(given: UpdateTask, limits: Limits): TaskChanges | Refusal {
+function toTaskChanges(given: UpdateTask, limits: Limits): TaskChanges | Refusal {
   const surplus = Object.keys(given).find((field) => !(field in UpdateTask.shape));
   if (surplus !== undefined) return refuse(surplus === 'autopilot' ? 'FIELD_IMMUTABLE' : 'INVALID_INPUT', { field: surplus });
   const title = given.title === undefined ? null : canonicalText(given.title).trim();
@@ -36,14 +44,16 @@ export function toTaskChanges(given: UpdateTask, limits: Limits): TaskChanges | 
  * Applies changes under the locks of the task's family. An agent changes the texts of its own task and of those below it; the
  * state is an operator's to set (autopilot-contract.md §1). The caller rolls back on a refusal.
  */
-export async function changeTask(unit: Unit, actor: Actor, id: string, changes: TaskChanges): Promise<Outcome<TaskRow>> {
+export async function changeTask(unit: Unit, { actor, id, changes: given, limits }: ChangeRequest): Promise<Outcome<TaskRow>> {
   const family = await lockFamilies(unit, actor.kind === 'agent' ? [id, actor.taskId] : [id]);
   const task = family.tasks.get(id);
   if (!task) return refuse('NOT_FOUND');
-  const refusal =
-    (await refuseCaller(unit, actor, [...family.tasks.values()])) ??
-    (await refuseOutsider(unit, actor, task, { own: true })) ??
-    refuseChange(actor, task, liveSessions(family, id), changes);
+  const stranger =
+    (await refuseCaller(unit, actor, [...family.tasks.values()])) ?? (await refuseOutsider(unit, actor, task, { own: true }));
+  if (stranger) return stranger;
+  const changes = toTaskChanges(given, limits);
+  if (isRefusal(changes)) return changes;
+  const refusal = refuseChange(actor, task, liveSessions(family, id), changes);
   if (refusal) return refusal;
   const written = await writeTexts(unit, task, changes);
   if (isRefusal(written)) return written;
@@ -69,8 +79,9 @@ function refuseChange(actor: Actor, task: TaskRow, sessions: readonly SessionRow
 
 async function writeTexts(unit: Unit, task: TaskRow, { title, prompt }: TaskChanges): Promise<Outcome<TaskRow>> {
   if (title === null && prompt === null) return task;
-  if (prompt !== null && !(await updateOpeningPrompt(unit, task.id, prompt)))
-    return refuse('STATE_CONFLICT', { field: 'prompt', rule: 'the task has started' });
+  const replaced = prompt === null ? [] : await updateOpeningPrompt(unit, task.id, prompt);
+  if (!replaced) return refuse('STATE_CONFLICT', { field: 'prompt', rule: 'the task has started' });
+  await followChange(unit, replaced);
   const written = await updateTaskTexts(unit, task.id, { title, prompt });
   await unit.tell({
     workspaceId: task.workspace_id,

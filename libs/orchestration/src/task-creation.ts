@@ -42,7 +42,7 @@ import { type Actor, actorName } from './actor.js';
 import { refuseCaller, sessionOf } from './caller-authority.js';
 import type { Outcome } from './outcome.js';
 import { enqueue } from './session-queue.js';
-import { placeholderTitle, type TaskInput } from './task-input.js';
+import { checkTaskTexts, placeholderTitle, type TaskInput } from './task-input.js';
 import { findPlace, type Place } from './task-place.js';
 import { taskEventData, toBlocker, toTask } from './task-view.js';
 import type { Unit } from './unit-of-work.js';
@@ -78,6 +78,8 @@ export async function createTask(unit: Unit, request: CreationRequest): Promise<
   if (meanwhile) return meanwhile;
   const ground = await checkGround(unit, request, place, locked);
   if (isRefusal(ground)) return ground;
+  const tooLong = checkTaskTexts(request.input, request.limits);
+  if (tooLong) return tooLong;
   const decided = await decide(unit, request, ground);
   if (isRefusal(decided)) return decided;
   const task = await store(unit, request, ground, decided);

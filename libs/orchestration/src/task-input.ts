@@ -1,4 +1,4 @@
-/** What a task is created or changed with, in canonical form and within its limits (K19, operations.md Limits). */
+/** What a task is created or changed with, in canonical form, and its limits (K19, operations.md Limits). */
 import type { CreateTask } from '@echelon/contracts';
 import { canonicalText, type Limits, refuse, type Refusal } from '@echelon/domain';
 import { checkBytes, checkGraphemes, takeGraphemes } from './limit-checks.js';
@@ -21,12 +21,10 @@ export interface TaskInput {
   readonly workflow_step_id?: string;
 }
 
-/** The canonical form of a request, or LIMIT_EXCEEDED with the field. */
-export function toTaskInput(given: CreateTask, limits: Limits): TaskInput | Refusal {
+/** The canonical form of a request. */
+export function toTaskInput(given: CreateTask): TaskInput {
   const title = given.title === undefined ? null : canonicalText(given.title).trim();
   const prompt = canonicalText(given.prompt);
-  const refusal = checkTaskTexts({ title, prompt }, limits);
-  if (refusal) return refusal;
   return {
     workspace_id: given.workspace_id ?? null,
     parent_id: given.parent_id ?? null,

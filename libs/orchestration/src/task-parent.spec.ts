@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEFAULT_LIMITS } from '@echelon/domain';
-import { newId } from '@echelon/persistence';
+import { lockTasks, newId } from '@echelon/persistence';
+import { waitFor } from '@echelon/testkit';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
 import { SessionService } from './session.service.js';
 import { TaskService } from './task.service.js';
+
+const WAITING = 'SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT l.granted AND a.datname = current_database()';
 
 let world: World;
 let tasks: TaskService;
@@ -50,6 +53,22 @@ test('counters follow the child, and the old parent hears once that its other ch
   expect(await world.taskRow(before.id)).toMatchObject({ open_children: 0 });
   expect(await world.taskRow(after.id)).toMatchObject({ open_children: 1 });
   expect((await world.entries(before.sessionId)).filter(({ kind }) => kind === 'alert')).toHaveLength(1);
+});
+
+test('one that comes below the task while another goes, before the locks are there, moves with it [K11, K20]', async () => {
+  const [task, above] = [await world.task(), await world.task()];
+  const [leaving, coming] = [await world.task({ parent: task }), await world.task()];
+  const moving = await world.run(async (unit) => {
+    await lockTasks(unit, [leaving.id]);
+    const reparenting = tasks.reparent(world.operator, task.id, above.id);
+    await waitFor('the lock', async () => (await world.rows(WAITING)).length > 0);
+    await unit.query('UPDATE task SET parent_id = NULL, depth = 0 WHERE id = $1', [leaving.id]);
+    await unit.query('UPDATE task SET parent_id = $2, depth = 1 WHERE id = $1', [coming.id, task.id]);
+    return { reparenting };
+  });
+  expect(accepted(await moving.reparenting)).toMatchObject({ depth: 1 });
+  expect((await world.taskRow(coming.id)).depth).toBe(2);
+  expect((await world.taskRow(leaving.id)).depth).toBe(0);
 });
 
 test('an attached root gains the question tool, a detached child loses it and leaves no alert', async () => {

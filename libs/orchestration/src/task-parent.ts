@@ -68,14 +68,19 @@ async function lockGround(unit: Unit, { id, parentId }: ReparentRequest): Promis
   const [found, subtree] = await Promise.all([findTask(unit, id), listSubtree(unit, id)]);
   const around = [found?.parent_id, parentId].filter((each) => typeof each === 'string');
   const locked = await lockTasks(unit, [...around, ...subtree.map((each) => each.id)]);
-  const now = await listSubtree(unit, id);
-  if (now.length !== subtree.length) throw new ChangedMeanwhile('the tasks below a task');
+  if (!isSameSet(subtree, await listSubtree(unit, id))) throw new ChangedMeanwhile('the tasks below a task');
   const task = locked.find((each) => each.id === id);
   const parent = locked.find((each) => each.id === parentId) ?? null;
   if (!task) return refuse('NOT_FOUND');
   if (!parent && parentId !== null) return refuse('NOT_FOUND', { field: 'parent_id' });
   await lockSessionSets(unit, { liveOf: [id, ...(task.parent_id ? [task.parent_id] : [])], askedBy: [id] });
   return { task, parent, subtree };
+}
+
+/** Of equal number they may still be others: one came while another went. */
+function isSameSet(seen: Ground['subtree'], now: Ground['subtree']): boolean {
+  const ids = new Set(seen.map(({ id }) => id));
+  return now.length === ids.size && now.every(({ id }) => ids.has(id));
 }
 
 function refuseMove({ task, parent, subtree }: Ground, limits: Limits): Refusal | null {

@@ -48,6 +48,12 @@ interface PlanCall {
   readonly body: object;
 }
 
+interface PlanText {
+  readonly content: string;
+  readonly title: string | null;
+  readonly expectedRevision: number | null;
+}
+
 /** What a call left: revision 0 where there was nothing to delete. */
 interface Left {
   readonly revision: number;
@@ -107,9 +113,10 @@ export class TaskPlanService {
     call: Omit<PlanCall, 'body' | 'intention'> & { readonly intention: WriteIntention },
     input: WriteTaskPlan,
   ): Promise<Outcome<WrittenTaskPlan>> {
-    const text = toPlanText(input, this.limits);
-    if (isRefusal(text)) return text;
+    const text = toPlanText(input);
     const left = await this.#change({ ...call, body: text }, async (unit, task, row) => {
+      const tooLong = this.#checkText(text);
+      if (tooLong) return tooLong;
       const plan = present(row);
       const decided = decidePlanWrite(plan, { ...text, intention: call.intention });
       if (isRefusal(decided)) return decided;
@@ -150,6 +157,11 @@ export class TaskPlanService {
     });
   }
 
+  #checkText({ content, title }: PlanText): Refusal | null {
+    const tooLong = checkBytes(this.limits, 'plan_bytes', 'content', content);
+    return tooLong ?? (title === null ? null : checkGraphemes(this.limits, 'title_graphemes', 'title', title));
+  }
+
   async #isSameTree(one: string, other: string): Promise<boolean> {
     if (one === other) return true;
     const [first, second] = await Promise.all([listLineage(this.database, one), listLineage(this.database, other)]);
@@ -167,13 +179,10 @@ function writerOf(actor: Actor, task: TaskRow): PlanWriter {
   return actor.taskId === task.parent_id ? 'parent' : 'other';
 }
 
-function toPlanText(input: WriteTaskPlan, limits: Limits) {
+function toPlanText(input: WriteTaskPlan): PlanText {
   const content = canonicalText(input.content);
   const title = input.title === undefined ? null : canonicalText(input.title).trim();
-  const refusal =
-    checkBytes(limits, 'plan_bytes', 'content', content) ??
-    (title === null ? null : checkGraphemes(limits, 'title_graphemes', 'title', title));
-  return refusal ?? { content, title, expectedRevision: input.expected_revision ?? null };
+  return { content, title, expectedRevision: input.expected_revision ?? null };
 }
 
 function keyHashOf(actor: Actor, key: string): Buffer {

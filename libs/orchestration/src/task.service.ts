@@ -25,13 +25,13 @@ import {
   type TaskView,
 } from '@echelon/persistence';
 import type { Actor } from './actor.js';
-import { hashBody, hashKey } from './business-key.js';
+import { hashBody, hashKey, oncePerKey } from './business-key.js';
 import { type Outcome, orRollBack, refusalOf } from './outcome.js';
 import { pageByCreation, readPageByCreation } from './page.js';
 import { inScope, isId, scopeOf } from './scope.js';
 import { spawnSession } from './session-spawn.js';
 import { archiveTask, unarchiveTask } from './task-archive.js';
-import { changeTask, toTaskChanges } from './task-change.js';
+import { changeTask } from './task-change.js';
 import { createTask } from './task-creation.js';
 import { deleteTask } from './task-delete.js';
 import { addDependency, removeDependency } from './task-dependency.js';
@@ -58,8 +58,7 @@ export class TaskService {
    * (F8); an agent's key is its own call id where none is given (K16).
    */
   async create(actor: Actor, input: CreateTask, idempotencyKey: string | null): Promise<Outcome<CreatedTask>> {
-    const canonical = toTaskInput(input, this.limits);
-    if (isRefusal(canonical)) return canonical;
+    const canonical = toTaskInput(input);
     const key = creationKey(actor, canonical, idempotencyKey);
     return this.transactions.run((unit) => createTask(unit, { actor, input: canonical, key, limits: this.limits }));
   }
@@ -83,9 +82,9 @@ export class TaskService {
       state: query.state ?? null,
       includeArchived: query.include_archived ?? false,
       title: query.query === undefined ? null : canonicalText(query.query),
-    });
       workflowId: query.workflow_id ?? null,
       workflowStepId: query.workflow_step_id ?? null,
+    });
     return pageByCreation(rows, query.limit, toTask);
   }
 
@@ -106,13 +105,11 @@ export class TaskService {
 
   /** Changes title, prompt (until the task starts) or, for an operator, state; all of a call or nothing (F5). */
   async update(actor: Actor, id: string, changes: UpdateTask): Promise<Outcome<Task>> {
-    const canonical = toTaskChanges(changes, this.limits);
-    if (isRefusal(canonical)) return canonical;
     const visible = await this.#find(actor, id);
     if (isRefusal(visible)) return visible;
     return refusalOf(
       this.transactions.run(async (unit) => {
-        orRollBack(await changeTask(unit, actor, id, canonical));
+        orRollBack(await changeTask(unit, { actor, id, changes, limits: this.limits }));
         return show(unit, id);
       }),
     );

@@ -10,6 +10,7 @@ import {
   type TurnRow,
 } from '@echelon/persistence';
 import { serializeText } from './message-content.js';
+import { tellChange } from './session-queue.js';
 import type { Unit } from './unit-of-work.js';
 
 /** Delivers the entry: its turn runs and its text is the turn's opening message. */
@@ -30,7 +31,7 @@ export async function openEntryTurn(unit: Unit, session: SessionRow, entryId: st
     metadata: openingMetadata(entry),
   });
   const about = { workspaceId: session.workspace_id, taskId: session.task_id, sessionId: session.id };
-  await unit.tell({ ...about, type: 'queue.changed', data: { entry_id: entry.id, kind: entry.kind, state: 'delivered' } });
+  await tellChange(unit, entry);
   await unit.tell({
     ...about,
     type: 'turn.started',

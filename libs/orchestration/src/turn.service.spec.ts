@@ -76,6 +76,18 @@ describe('stopping a turn', () => {
 });
 
 describe('a completion signal', () => {
+  test('of a turn that is stopped before it ends is void: Stop wins, and the task rests in review [T6, W4]', async () => {
+    const parent = await world.task();
+    const child = await world.task({ parent });
+    const claimed = await world.openTurn(child.sessionId);
+    accepted(await world.services.turns.signalCompletion(world.agent(child), { summary: 'Done.' }));
+    accepted(await world.services.turns.stop(world.operator, claimed.turn.id));
+    await world.endTurn(claimed);
+    expect(await world.taskRow(child.id)).toMatchObject({ state: 'review', result: null, ended_at: null });
+    expect(await world.sessionRow(child.sessionId)).toMatchObject({ state: 'idle', auto_run: false });
+    expect(await world.entries(parent.sessionId)).toEqual([]);
+  });
+
   test('completes the task when its turn ends; the first one counts, a retry of its call is accepted again', async () => {
     const task = await world.task();
     const claimed = await world.openTurn(task.sessionId);

@@ -24,7 +24,7 @@ export { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
 export { isLeaseLive, openTurn, releaseLease, takeLease, type Lease, type LeaseHolder, readSilence } from './sql/claim-session.js';
 export { countOtherActiveSessions, findEntry, findSession, findTask, setWakeAt } from './sql/find-rows.js';
 export { checkInvariants, type CheckedInvariant, type InvariantName } from './sql/invariants.js';
-export { cancelQuestionNotice, markFirstCall, touchAttached } from './sql/attached-session.js';
+export { cancelQuestionNotice, setCause, touchAttached } from './sql/attached-session.js';
 export { editEntry, listQueuedOfRank, reorderEntries } from './sql/change-entry.js';
 export {
   acknowledgeNotification,

@@ -3,6 +3,7 @@
  * run the session's turns ourselves nothing of this happens.
  */
 import type { ToolDefinition, ToolExecution } from '@echelon/agent-loop';
+import { isRefusal } from '@echelon/domain';
 import type { z } from 'zod';
 import type { ToolContext } from './tool-context.js';
 import { refused } from './tool-result.js';
@@ -24,10 +25,10 @@ export function attachTurn<Tool extends ToolDefinition<z.ZodType, ToolContext>>(
         await services.attached.touch(actor);
         return tool.execute(input, execution);
       }
-      const refusal = await services.attached.enter(actor);
-      if (refusal) return refused(refusal);
+      const entered = await services.attached.enter(actor);
+      if (isRefusal(entered)) return refused(entered);
       const result = await tool.execute(input, execution);
-      if (ENDING.has(tool.name) && !result.isError) await services.attached.leave(actor);
+      if (ENDING.has(tool.name) && !result.isError) await services.attached.leave(actor, entered);
       return result;
     },
   };

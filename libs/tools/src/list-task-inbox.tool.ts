@@ -14,8 +14,9 @@ export function listTaskInboxTool(services: ToolServices): ToolDefinition<typeof
     name: 'list_task_inbox_kandev',
     title: 'List task inbox',
     description:
-      'Lists the messages that wait for your session, in the order in which wait_for_messages_kandev gives them; nothing is taken. Returns { items, next_cursor }, each item ' +
-      'with id, kind, text, sender_task_id and question_id.',
+      'Lists the messages that wait for your session, in the order in which wait_for_messages_kandev gives them; nothing is taken. Returns { items, next_cursor, delivered }, each item ' +
+      'with id, kind, text, sender_task_id and question_id. delivered is the message that you were handed last, with its turn_id, as long as that turn is open: ' +
+      'read it here if the answer of wait_for_messages_kandev never reached you.',
     input: ListTaskInboxInput,
     effect: 'read',
     concurrencySafe: true,
@@ -23,7 +24,7 @@ export function listTaskInboxTool(services: ToolServices): ToolDefinition<typeof
     polling: true,
     execute: async (input, execution) => {
       const actor = agentOf(execution);
-      return isRefusal(actor) ? refused(actor) : toResult(await services.sessions.listQueue(actor, actor.sessionId, input));
+      return isRefusal(actor) ? refused(actor) : toResult(await services.attached.readInbox(actor, input));
     },
   };
 }

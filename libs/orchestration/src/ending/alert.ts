@@ -2,7 +2,7 @@
 import { taskMachine, type TurnOutcome } from '@echelon/domain';
 import { findQueuedAlert, findTask, listChildren, replaceEntryText, type TaskRow } from '@echelon/persistence';
 import { badEndText, childrenCompletedText } from '../alert-text.js';
-import { enqueue } from '../session-queue.js';
+import { enqueue, followChange } from '../session-queue.js';
 import type { Unit } from '../unit-of-work.js';
 import { reachTask } from './receivers.js';
 
@@ -22,7 +22,7 @@ export async function alertParent(unit: Unit, task: TaskRow, end: BadEnd): Promi
   if (!parent || !isOpen(parent)) return;
   const waiting = await findQueuedAlert(unit, parent.id, task.id);
   const text = badEndText(task, end);
-  if (waiting) return replaceEntryText(unit, waiting.id, text);
+  if (waiting) return followChange(unit, await replaceEntryText(unit, waiting.id, text));
   await alert(unit, parent, { text, about: task.id });
 }
 

@@ -15,7 +15,7 @@ import {
   restWaitingSession,
 } from '@echelon/persistence';
 import { noticeText } from '../question-text.js';
-import { enqueue, refreshWork } from '../session-queue.js';
+import { enqueue, followChange, refreshWork } from '../session-queue.js';
 import type { Transactions, Unit } from '../unit-of-work.js';
 import { lockQuestion } from './lock.js';
 import { reachTask } from './receivers.js';
@@ -48,16 +48,7 @@ export async function endQuestion(
 
 /** Takes back what would tell the parent of a question that is over. */
 export async function withdrawQuestionEntries(unit: Unit, question: QuestionRow, cause: string): Promise<void> {
-  for (const entry of await cancelQuestionEntries(unit, question.id, cause)) {
-    await unit.tell({
-      workspaceId: entry.workspace_id,
-      type: 'queue.changed',
-      taskId: null,
-      sessionId: entry.session_id,
-      data: { entry_id: entry.id, kind: entry.kind, state: entry.state },
-    });
-    await refreshWork(unit, entry.session_id);
-  }
+  await followChange(unit, await cancelQuestionEntries(unit, question.id, cause));
 }
 
 async function notify(unit: Unit, question: QuestionRow, cause: QuestionEndCause): Promise<void> {

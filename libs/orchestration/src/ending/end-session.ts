@@ -9,6 +9,7 @@ import {
   listLiveSessions,
   type SessionRow,
 } from '@echelon/persistence';
+import { followChange } from '../session-queue.js';
 import type { Unit } from '../unit-of-work.js';
 import { closeTurn } from './close-turn.js';
 import { endQuestion, endQuestionsTo, releaseQuestionsOf } from './end-question.js';
@@ -40,7 +41,7 @@ export async function endSession(unit: Unit, session: SessionRow, state: Session
   const question = await findPendingQuestion(unit, ended.id);
   if (question) await endQuestion(unit, question, 'stale', cause);
   await releaseQuestionsOf(unit, ended, CAUSE_FOR_CHILDREN[cause]);
-  await failQueue(unit, ended, cause);
+  await followChange(unit, await failEntries(unit, ended.id, cause));
   await unit.tell({
     workspaceId: ended.workspace_id,
     type: 'session.updated',
@@ -54,16 +55,4 @@ export async function endSession(unit: Unit, session: SessionRow, state: Session
 export async function endSessionsOf(unit: Unit, taskId: string, state: SessionEndState, cause: SessionEndCause): Promise<void> {
   await endQuestionsTo(unit, taskId, CAUSE_FOR_CHILDREN[cause]);
   for (const session of await listLiveSessions(unit, taskId)) await endSession(unit, session, state, cause);
-}
-
-async function failQueue(unit: Unit, session: SessionRow, cause: SessionEndCause): Promise<void> {
-  for (const entry of await failEntries(unit, session.id, cause)) {
-    await unit.tell({
-      workspaceId: session.workspace_id,
-      type: 'queue.changed',
-      taskId: session.task_id,
-      sessionId: session.id,
-      data: { entry_id: entry.id, kind: entry.kind, state: entry.state },
-    });
-  }
 }

@@ -11,7 +11,7 @@ import {
   type TurnRow,
   updateTaskStep,
 } from '@echelon/persistence';
-import { enqueue, refreshWork } from '../session-queue.js';
+import { enqueue, followChange } from '../session-queue.js';
 import { stepEnteredText } from '../step-text.js';
 import { taskEventData } from '../task-view.js';
 import type { Unit } from '../unit-of-work.js';
@@ -60,16 +60,7 @@ export async function followDeferredMove(unit: Unit, session: SessionRow, turn: 
 }
 
 async function withdrawInstructions(unit: Unit, task: TaskRow): Promise<void> {
-  for (const entry of await cancelStepEntries(unit, task.id)) {
-    await unit.tell({
-      workspaceId: entry.workspace_id,
-      type: 'queue.changed',
-      taskId: task.id,
-      sessionId: entry.session_id,
-      data: { entry_id: entry.id, kind: entry.kind, state: entry.state },
-    });
-    await refreshWork(unit, entry.session_id);
-  }
+  await followChange(unit, await cancelStepEntries(unit, task.id));
 }
 
 /** A session that has not started yet is told by its first turn's prompt, which names the step. */

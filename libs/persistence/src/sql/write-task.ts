@@ -1,6 +1,6 @@
 /** Changes of a task's own columns. The caller holds its lock. */
 import type { Tx } from '../database.js';
-import type { TaskRow } from '../rows.js';
+import type { QueueEntryRow, TaskRow } from '../rows.js';
 
 /** Overwrites what is not null; a title that somebody wrote is manual from then on (N5). */
 export async function updateTaskTexts(
@@ -18,17 +18,18 @@ export async function updateTaskTexts(
   return row;
 }
 
-/** Replaces the task's prompt where it still waits in a queue; `false` when a session of the task has had a turn already. */
-export async function updateOpeningPrompt(tx: Tx, taskId: string, prompt: string): Promise<boolean> {
-  const [row] = await tx.query<{ started: boolean }>(
+/** Replaces the task's prompt where it still waits in a queue, and gives that entry; `null` when a session of the task has had a turn already. */
+export async function updateOpeningPrompt(tx: Tx, taskId: string, prompt: string): Promise<readonly QueueEntryRow[] | null> {
+  const [row] = await tx.query<{ started: boolean } & (QueueEntryRow | { readonly id: null })>(
     `WITH started AS (SELECT EXISTS (SELECT 1 FROM turn u JOIN session s ON s.id = u.session_id WHERE s.task_id = $1) AS started),
        replaced AS (UPDATE queue_entry e SET text = $2 FROM session s, task t, started
          WHERE NOT started.started AND s.task_id = $1 AND s.is_primary AND t.id = $1 AND e.session_id = s.id AND e."order" = 1
-           AND e.state = 'queued' AND e.kind = 'prompt' AND e.text = t.prompt)
-     SELECT started FROM started`,
+           AND e.state = 'queued' AND e.kind = 'prompt' AND e.text = t.prompt RETURNING e.*)
+     SELECT started.started, replaced.* FROM started LEFT JOIN replaced ON true`,
     [taskId, prompt],
   );
-  return row?.started === false;
+  if (!row || row.started) return null;
+  return row.id === null ? [] : [row];
 }
 
 /** Marks tasks that a cascade takes down, or takes the marks away: creations below a marked task are refused (K20). */
