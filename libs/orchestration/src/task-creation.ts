@@ -92,9 +92,9 @@ export async function createTask(unit: Unit, request: CreationRequest): Promise<
 async function findEarlier(unit: Unit, key: CreationKey | null): Promise<Outcome<CreatedTask> | null> {
   const task = key && (await findTaskByKey(unit, key));
   if (!task) return null;
+  if (task.deleted_at) return refuse('NOT_FOUND', { task_id: task.id });
   if (!task.idempotency_body_hash?.equals(key.bodyHash)) return refuse('IDEMPOTENCY_MISMATCH', { task_id: task.id });
   return show(unit, task.id, true);
-  if (task.deleted_at) return refuse('NOT_FOUND', { task_id: task.id });
 }
 
 async function show(unit: Unit, taskId: string, deduplicated: boolean): Promise<CreatedTask> {
@@ -141,15 +141,15 @@ async function chooseProfile(unit: Unit, workspaceId: string, named: string | nu
   return chosen ?? refuse('INVALID_INPUT', { field: 'profile_id', rule: 'the workspace has no agent profile yet: create one' });
 }
 
-async function decide(unit: Unit, { input, limits }: CreationRequest, ground: Ground): Promise<Creation | Refusal> {
-  const { parent, place, blockers } = ground;
-  const { workspaceId, rootId } = place;
 /** Without a workflow a task has no step. */
 async function chooseFirstStep(unit: Unit, workspaceId: string, input: TaskInput): Promise<{ readonly id: string | null } | Refusal> {
   const { workflow_id: workflowId = null, workflow_step_id: stepId = null } = input;
   return workflowId === null && stepId === null ? { id: null } : chooseStep(unit, { workspaceId, workflowId, stepId });
 }
 
+async function decide(unit: Unit, { input, limits }: CreationRequest, ground: Ground): Promise<Creation | Refusal> {
+  const { parent, place, blockers } = ground;
+  const { workspaceId, rootId } = place;
   return decideCreation({
     autopilot: input.autopilot,
     runtime: ground.profile.runtime,
@@ -209,10 +209,10 @@ function insertRow(unit: Unit, request: CreationRequest, ground: Ground, { state
     startWhenUnblocked: input.start_agent,
     createdBySessionId: actor.kind === 'agent' ? actor.sessionId : null,
     idempotency: key,
+    workflowStepId: ground.stepId,
   });
 }
 
-    workflowStepId: ground.stepId,
 /** The prompt waits in the queue; while the task is blocked, admission holds it there. */
 async function queuePrompt(unit: Unit, sessionId: string, actor: Actor, prompt: string): Promise<void> {
   const sender =

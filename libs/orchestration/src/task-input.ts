@@ -33,10 +33,10 @@ export function toTaskInput(given: CreateTask): TaskInput {
     autopilot: given.autopilot,
     profile_id: given.profile_id ?? null,
     workspace_mode: given.workspace_mode ?? null,
-    ...(given.workflow_id === undefined ? {} : { workflow_id: given.workflow_id }),
-    ...(given.workflow_step_id === undefined ? {} : { workflow_step_id: given.workflow_step_id }),
     blocked_by: [...new Set(given.blocked_by)].toSorted(),
     start_agent: given.start_agent,
+    ...(given.workflow_id === undefined ? {} : { workflow_id: given.workflow_id }),
+    ...(given.workflow_step_id === undefined ? {} : { workflow_step_id: given.workflow_step_id }),
   };
 }
 

@@ -3,9 +3,9 @@ import type {
   CreateTask,
   DeletedTask,
   ListTasks,
-  Page,
   MovedTask,
   MoveTask,
+  Page,
   RelatedTasks,
   SpawnedSession,
   SpawnSession,
@@ -38,9 +38,9 @@ import { addDependency, removeDependency } from './task-dependency.js';
 import { type TaskInput, toTaskInput } from './task-input.js';
 import { stopTask } from './task-stop.js';
 import { reparentTask } from './task-parent.js';
+import { moveToStep } from './task-step.js';
 import { toTask, toTaskSummary } from './task-view.js';
 import type { Transactions, Unit } from './unit-of-work.js';
-import { moveToStep } from './task-step.js';
 
 export type ArchivedTask = Task & { readonly already_archived: boolean };
 
@@ -118,6 +118,9 @@ export class TaskService {
   /** Cancels the task's sessions and leaves it in review; for an operator or its direct parent. Descendants go on unless `cascade`. */
   async stop(actor: Actor, id: string, { cascade }: { readonly cascade: boolean }): Promise<Outcome<StoppedTask>> {
     const visible = await this.#find(actor, id);
+    return isRefusal(visible) ? visible : stopTask(this.transactions, { actor, id: visible.id, cascade });
+  }
+
   /**
    * Deletes a task for good, for an operator or its direct parent; it is gone for everybody at once. Its children become roots, or go with
    * it under `cascade`, which an agent must set where there are any. Again by the same caller, it changes nothing.
@@ -125,9 +128,6 @@ export class TaskService {
   delete(actor: Actor, id: string, { cascade }: { readonly cascade: boolean }): Promise<Outcome<DeletedTask>> {
     if (!isId(id)) return Promise.resolve(refuse('NOT_FOUND'));
     return deleteTask(this.transactions, { actor, id, cascade });
-  }
-
-    return isRefusal(visible) ? visible : stopTask(this.transactions, { actor, id: visible.id, cascade });
   }
 
   /** Starts another session of the task, for an operator or its direct parent; a repeated key returns the first as `deduplicated` (M13). */
