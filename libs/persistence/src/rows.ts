@@ -2,6 +2,7 @@
 import type {
   DeliveryMode,
   EntryKind,
+  OnTurnComplete,
   QueueEntryState,
   QuestionStatus,
   RuntimeKind,
@@ -78,6 +79,32 @@ export interface TaskRow {
   readonly deleted_at: Date | null;
 }
 
+export interface WorkflowStepRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly workflow_id: string;
+  /** From 1 on; negative once it is archived. */
+  readonly position: number;
+  readonly name: string;
+  readonly on_turn_complete: OnTurnComplete;
+  readonly move_to_step_id: string | null;
+  readonly requires_signal: boolean;
+  /** Empty where it has none. */
+  readonly instructions: string;
+  readonly archived_at: Date | null;
+}
+
+export interface WorkflowRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly name: string;
+  readonly is_default: boolean;
+  readonly revision: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly archived_at: Date | null;
+}
+
 export interface SessionRow {
   readonly id: string;
   readonly workspace_id: string;
@@ -113,6 +140,8 @@ export interface TurnRow {
   readonly stop_requested_at: Date | null;
   readonly ended_by_question_id: string | null;
   readonly completion_signal: { readonly summary: string; readonly call_id?: string | null } | null;
+  /** The step that the task moves to when the turn ends. */
+  readonly deferred_step_id: string | null;
   readonly parked_for: 'approval' | 'user_answer' | 'retry' | null;
   readonly involuntary_resumes: number;
   readonly resume_at: Date | null;
@@ -141,9 +170,9 @@ export interface QueueEntryRow {
   readonly sender_kind: 'operator' | 'task' | 'system';
   readonly sender_task_id: string | null;
   readonly sender_session_id: string | null;
-  /** The step that the task moves to when the turn ends. */
-  readonly deferred_step_id: string | null;
   readonly question_id: string | null;
+  /** The step whose instructions it carries. */
+  readonly workflow_step_id: string | null;
   readonly delivery_mode: DeliveryMode;
   readonly idempotency_body_hash: Buffer | null;
   readonly state: QueueEntryState;
@@ -172,8 +201,6 @@ export interface MessageRow {
 
 /** Metadata of a message of type `parent_question`: the only source of truth for the wait (seed ADR, 7). Times are RFC 3339. */
 export interface ParentQuestionMetadata {
-  /** The step whose instructions it carries. */
-  readonly workflow_step_id: string | null;
   readonly status: QuestionStatus;
   readonly task_id: string;
   readonly parent_task_id: string;
