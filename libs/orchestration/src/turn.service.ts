@@ -1,5 +1,5 @@
 import type { Turn } from '@echelon/contracts';
-import { canonicalText, isRefusal, type Limits, refuse } from '@echelon/domain';
+import { canonicalText, isRefusal, type Limits, refuse, type Refusal } from '@echelon/domain';
 import {
   type Database,
   findOpenTurn,
@@ -21,7 +21,7 @@ import { inScope, isId } from './scope.js';
 import { refreshWork } from './session-queue.js';
 import { toTurn } from './session-view.js';
 import { stopTurn } from './stop-turn.js';
-import { refuseTurn } from './turn-authority.js';
+import { refuseAfterQuestion, refuseTurn } from './turn-authority.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
 export interface CompletionSignal {
@@ -43,6 +43,11 @@ export class TurnService {
   async get(actor: Actor, id: string): Promise<Outcome<Turn>> {
     const turn = inScope(actor, isId(id) ? await findTurn(this.database, id) : null);
     return isRefusal(turn) ? turn : toTurn(turn);
+  }
+
+  /** Refuses an agent once its turn asked its parent: for calls that are to be refused before anything looks at them (A16, A18). */
+  refuseAfterQuestion(actor: AgentActor): Promise<Refusal | null> {
+    return refuseAfterQuestion(this.database, actor);
   }
 
   /**
@@ -72,6 +77,8 @@ export class TurnService {
    */
   async signalCompletion(actor: AgentActor, signal: CompletionSignal): Promise<Outcome<SignalResult>> {
     const stored = canonicalSignal(signal);
+    const tooLong = checkBytes(this.limits, 'prompt_bytes', 'summary', JSON.stringify(stored));
+    if (tooLong) return tooLong;
     return refusalOf(
       this.transactions.run(async (unit) => {
         const [session] = await lockSessions(unit, [actor.sessionId]);
@@ -79,8 +86,7 @@ export class TurnService {
         if (session.kind !== 'task') return refuse('WRONG_SESSION_KIND', { kind: session.kind });
         const turn = await findOpenTurn(unit, session.id);
         if (!turn) return refuse('NO_SIGNAL_EXPECTED');
-        const tooLong = checkBytes(this.limits, 'prompt_bytes', 'summary', JSON.stringify(stored));
-        return refuseTurn(turn, actor) ?? tooLong ?? recordSignal(unit, turn, { ...stored, call_id: actor.callId });
+        return refuseTurn(turn, actor) ?? recordSignal(unit, turn, { ...stored, call_id: actor.callId });
       }),
     );
   }

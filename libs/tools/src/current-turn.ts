@@ -3,10 +3,11 @@ import { isRefusal, type Refusal } from '@echelon/domain';
 import type { AgentActor } from '@echelon/orchestration';
 import type { ToolServices } from './tool-services.js';
 
-export type TurnServices = Pick<ToolServices, 'sessions' | 'turns'>;
-
 /** Id of the turn; `null` while the session has none open. */
-export async function findTurnId({ sessions }: TurnServices, actor: AgentActor): Promise<{ readonly id: string | null } | Refusal> {
+export async function findTurnId(
+  { sessions }: Pick<ToolServices, 'sessions'>,
+  actor: AgentActor,
+): Promise<{ readonly id: string | null } | Refusal> {
   if (actor.turnId !== null) return { id: actor.turnId };
   const session = await sessions.get(actor, actor.sessionId);
   return isRefusal(session) ? session : { id: session.current_turn_id };
