@@ -6,6 +6,7 @@ import { Relay } from '../../libs/orchestration/src/relay.js';
 import { Sequencer } from '../../libs/orchestration/src/sequencer.js';
 import { SessionRunner } from '../../libs/orchestration/src/session-runner.js';
 import { Sweeper } from '../../libs/orchestration/src/sweeper.js';
+import { ROOT } from '../support/reached-root.js';
 import { type Hands, openHands } from './hands.js';
 import { ScriptedAgents } from './scripted-agents.js';
 import type { Stage } from './stage.js';
@@ -45,7 +46,7 @@ function start(database: Database, stages: readonly Stage[] | null): Machine {
   const runner = new SessionRunner({
     transactions: hands.transactions,
     runtimes: { loop: stages ? new ScriptedAgents(hands, stages) : NO_AGENTS },
-    holder: { owner: 'worker', presence: null, leaseMs: LEASE_MS },
+    claimer: { owner: 'worker', presence: null, leaseMs: LEASE_MS, rootId: ROOT.id },
     slots: 1,
     onHeld: ignore,
     onError: fail,

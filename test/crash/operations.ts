@@ -6,6 +6,7 @@ import { expireQuestion } from '../../libs/orchestration/src/ending.js';
 import { recoverLease } from '../../libs/orchestration/src/lease-recovery.js';
 import { settle } from '../../libs/orchestration/src/settle.js';
 import type { AgentActor } from '../../libs/orchestration/src/actor.js';
+import { ROOT } from '../support/reached-root.js';
 import type { Hands } from './hands.js';
 import type { Machine } from './machine.js';
 import * as scenes from './scenes.js';
@@ -75,7 +76,7 @@ const handOn: Operation['prepare'] = async ({ hands, relay }, { parent }) => {
 };
 
 const handOnToFreeSlot: Operation['prepare'] = (machine, stage) => {
-  machine.relay.offerDirectClaims((sessionId) => machine.runner.offer(sessionId));
+  machine.relay.offerDirectClaims({ rootId: ROOT.id, claim: (sessionId) => machine.runner.offer(sessionId) });
   return handOn(machine, stage);
 };
 

@@ -65,7 +65,12 @@ export async function heldTurn(tx: Tx, { id, sessionId }: TestTask): Promise<Cla
 
 /** Announcements of a session that nobody has handed on. */
 export function listAnnouncements(tx: Tx, { sessionId }: TestTask): Promise<readonly OutboxRow[]> {
-  return tx.query<OutboxRow>('SELECT id, session_id, priority FROM outbox WHERE session_id = $1 ORDER BY created_at', [sessionId]);
+  return tx.query<OutboxRow>(
+    `SELECT o.id, o.session_id, o.priority, f.workspace_root_id AS root_id FROM outbox o JOIN session s ON s.id = o.session_id
+       JOIN task t ON t.id = s.task_id LEFT JOIN task_folder f ON f.folder = t.folder
+     WHERE o.session_id = $1 ORDER BY o.created_at`,
+    [sessionId],
+  );
 }
 
 const END = `

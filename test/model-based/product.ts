@@ -12,9 +12,10 @@ import { settle } from '../../libs/orchestration/src/settle.js';
 import { TaskService } from '../../libs/orchestration/src/task.service.js';
 import type { World } from '../support/world.js';
 import type { Command, NamedCommand, TurnEnd, Who } from './commands.js';
+import { ROOT } from '../support/reached-root.js';
 import type { Rows } from './rows.js';
 
-const HOLDER = { owner: 'model', presence: null, leaseMs: 3_600_000 };
+const CLAIMER = { owner: 'model', presence: null, leaseMs: 3_600_000, rootId: ROOT.id };
 const STOPS: Readonly<Record<TurnEnd, LoopStop>> = {
   completed: { reason: 'completed' },
   tool_ended_turn: { reason: 'tool_ended_turn', callId: 'call-1', tool: 'step_complete_kandev' },
@@ -97,7 +98,7 @@ export class Product {
     },
 
     claim: async ({ session }) => {
-      const claimed = await claimTurn(this.world.transactions, this.#rows.sessionId(session), HOLDER);
+      const claimed = await claimTurn(this.world.transactions, this.#rows.sessionId(session), CLAIMER);
       if (!claimed) return 'nothing';
       this.#hold(session, claimed);
       return 'claimed';

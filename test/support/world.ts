@@ -24,6 +24,7 @@ import {
 } from '@echelon/persistence';
 import { createTestDatabase, type TestDatabase } from '@echelon/testkit';
 import { FailingDatabase } from './failing-database.js';
+import { reachRoot, ROOT } from './reached-root.js';
 import type { AgentActor, OperatorActor } from '../../libs/orchestration/src/actor.js';
 import { claimTurn, type ClaimedTurn } from '../../libs/orchestration/src/claim.js';
 import { endSession, lockFamilies, moveTask, type SessionEndCause } from '../../libs/orchestration/src/ending.js';
@@ -34,7 +35,7 @@ import { TurnService } from '../../libs/orchestration/src/turn.service.js';
 import { enqueue } from '../../libs/orchestration/src/session-queue.js';
 import { type CommitListener, Transactions, type Unit } from '../../libs/orchestration/src/unit-of-work.js';
 
-const HOLDER = { owner: 'spec', presence: null, leaseMs: 600_000 };
+const CLAIMER = { owner: 'spec', presence: null, leaseMs: 600_000, rootId: ROOT.id };
 
 export interface TaskOptions {
   readonly parent?: TestTask | null;
@@ -76,7 +77,9 @@ export class World {
   static async open(limits: Partial<Limits> = {}): Promise<World> {
     const test = await createTestDatabase();
     const database = new Database(createPool(test.url, { max: 16 }));
+    const leaveRoot = await reachRoot(test.url, database);
     const drop = async () => {
+      await leaveRoot();
       await database.close();
       await test.drop();
     };
@@ -193,14 +196,14 @@ export class World {
 
   /** Claims the session's next work; fails where it has none. */
   async claim(sessionId: string): Promise<ClaimedTurn> {
-    const claimed = await claimTurn(this.transactions, sessionId, HOLDER);
+    const claimed = await claimTurn(this.transactions, sessionId, CLAIMER);
     if (!claimed) throw new Error(`session ${sessionId} has nothing to claim`);
     return claimed;
   }
 
   /** Claims the session's next work, or gives null. */
   tryClaim(sessionId: string): Promise<ClaimedTurn | null> {
-    return claimTurn(this.transactions, sessionId, HOLDER);
+    return claimTurn(this.transactions, sessionId, CLAIMER);
   }
 
   /** A turn of the session, opened by an ordinary prompt. */

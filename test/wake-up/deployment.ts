@@ -6,6 +6,7 @@ import { QuestionService } from '../../libs/orchestration/src/question.service.j
 import { Relay } from '../../libs/orchestration/src/relay.js';
 import { SessionRunner } from '../../libs/orchestration/src/session-runner.js';
 import { Transactions } from '../../libs/orchestration/src/unit-of-work.js';
+import { ROOT } from '../support/reached-root.js';
 import type { World } from '../support/world.js';
 
 /** Fewer in all than sessions that want to run: some wait for a slot, and some give theirs up. */
@@ -62,15 +63,16 @@ export class Deployment {
     const runner = new SessionRunner({
       transactions,
       runtimes: { loop: this.agents },
-      holder: { owner: 'worker', presence: null, leaseMs: LEASE_MS },
+      claimer: { owner: 'worker', presence: null, leaseMs: LEASE_MS, rootId: ROOT.id },
       slots: SLOTS,
       onHeld: ignore,
       onError: (error) => void this.failures.push(error),
     });
-    process.relay.offerDirectClaims((sessionId) => runner.offer(sessionId));
+    process.relay.offerDirectClaims({ rootId: ROOT.id, claim: (sessionId) => runner.offer(sessionId) });
     this.#workers.push(
       queue.work({
         concurrency: SLOTS,
+        rootId: ROOT.id,
         handle: (job) => runner.run(job.sessionId),
         onError: (error) => void this.failures.push(error),
       }),

@@ -3,6 +3,7 @@ export type StartupErrorCode =
   | 'cannot_run_as_root'
   | 'data_dir_in_use'
   | 'disk_full'
+  | 'marker_unreadable'
   | 'no_permission'
   | 'password_missing'
   | 'port_in_use'

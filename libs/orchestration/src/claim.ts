@@ -1,6 +1,7 @@
 /**
  * Claiming a session (K3): only if nobody holds it and it has work; the turn opens in the same transaction, with the new epoch.
  * A lease that is void is freed by the sweep first, never taken over here: one place counts takeovers (K22).
+ * The first claim of a folder's work places the folder in the claimer's workspace root; then only who reaches that root claims it.
  */
 import { nextWork } from '@echelon/domain';
 import {
@@ -10,6 +11,7 @@ import {
   type LeaseHolder,
   lockSessions,
   lockTaskOf,
+  placeFolder,
   type SessionRow,
   setRunnable,
   takeLease,
@@ -18,6 +20,7 @@ import {
 } from '@echelon/persistence';
 import { moveTask } from './ending.js';
 import { mayTakeTurn } from './tree-turns.js';
+import { ORDINARY } from './priority.js';
 import { openEntryTurn } from './turn-opening.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -29,8 +32,13 @@ export interface ClaimedTurn {
   readonly turn: TurnRow;
 }
 
+/** Who claims: a process, and the workspace root that it reaches. */
+export interface Claimer extends LeaseHolder {
+  readonly rootId: string;
+}
+
 /** Claims the session and its next work; `null` when it is held, has none, or its tree runs all the turns that it may (K24). */
-export async function claimTurn(transactions: Transactions, sessionId: string, holder: LeaseHolder): Promise<ClaimedTurn | null> {
+export async function claimTurn(transactions: Transactions, sessionId: string, claimer: Claimer): Promise<ClaimedTurn | null> {
   return transactions.run(async (unit) => {
     const [[task], [session], facts] = await Promise.all([
       lockTaskOf(unit, sessionId),
@@ -44,11 +52,16 @@ export async function claimTurn(transactions: Transactions, sessionId: string, h
       unit.passTurn(task.id);
       return null;
     }
+    if (facts.rootId !== null && facts.rootId !== claimer.rootId) {
+      await unit.wake(sessionId, ORDINARY, facts.rootId);
+      return null;
+    }
     if (!(await mayTakeTurn(unit, unit.turnsPerTree, task.id))) return null;
     const [lease, turn, started] = await Promise.all([
-      takeLease(unit, sessionId, holder),
+      takeLease(unit, sessionId, claimer),
       next.do === 'open' ? openEntryTurn(unit, session, next.entryId) : beginTurn(unit, next.turnId),
       startTask(unit, task),
+      facts.rootId ?? placeFolder(unit, task, claimer.rootId),
     ]);
     return { lease, task: started, session, turn };
   });

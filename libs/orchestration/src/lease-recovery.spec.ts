@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { listVoidLeases, PRESENCE_LOCK_CLASS, type TurnRow } from '@echelon/persistence';
+import { ROOT } from '../../../test/support/reached-root.js';
 import { World, type TestTask } from '../../../test/support/world.js';
 import { claimTurn } from './claim.js';
 import { recoverLease } from './lease-recovery.js';
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** A lease of a process that is gone: nobody holds its advisory lock. */
-const GONE = { owner: 'worker:gone', presence: '2000000001', leaseMs: 600_000 };
+const GONE = { owner: 'worker:gone', presence: '2000000001', leaseMs: 600_000, rootId: ROOT.id };
 
 async function dieHolding(task: TestTask, options: { readonly afterBarrier: boolean }): Promise<TurnRow> {
   const claimed = await claimTurn(world.transactions, task.sessionId, GONE);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Job, type JobQueue, QueueUnavailableError } from '@echelon/messaging';
+import { ROOT } from '../../../test/support/reached-root.js';
 import { World } from '../../../test/support/world.js';
 import { Relay } from './relay.js';
 import { Transactions } from './unit-of-work.js';
@@ -67,7 +68,7 @@ test('after the commit the job has the row’s id, and the row is gone [K2, K14]
 test('a free slot of this process claims without the queue [K14]', async () => {
   const { queue, relay, prompt } = build();
   const task = await world.task();
-  relay.offerDirectClaims((sessionId) => Promise.resolve(sessionId === task.sessionId));
+  relay.offerDirectClaims({ rootId: ROOT.id, claim: (sessionId) => Promise.resolve(sessionId === task.sessionId) });
   await prompt(task.sessionId);
   await relay.idle();
   expect(queue.jobs).toEqual([]);

@@ -3,9 +3,10 @@
  *
  * R1  No request waits for the relay, and no announcement for another's claim; a failure here loses nothing: the outbox row stays for
  *     the sweep.
- * R2  A row is deleted only when its session was claimed here or the queue took its job; then it is in nobody's way, and not urgent.
+ * R2  Only workers that reach a session's folder are told of it: what lies in another root than this process's goes to that root's queue.
+ * R3  A row is deleted only when its session was claimed here or the queue took its job; then it is in nobody's way, and not urgent.
  */
-import type { JobQueue } from '@echelon/messaging';
+import type { Job, JobQueue } from '@echelon/messaging';
 import { type Database, deleteOutbox, listLeftOutbox, type OutboxRow } from '@echelon/persistence';
 import { Batches } from './batches.js';
 import type { CommitListener } from './unit-of-work.js';
@@ -15,14 +16,18 @@ const LEFT_AFTER_MS = 2_000;
 const BATCH = 200;
 const DELETE_WITHIN_MS = 20;
 
-/** Tries K3's claim directly after a commit; `false` when there is no free slot. */
-export type DirectClaim = (sessionId: string) => Promise<boolean>;
+/** A worker of this process and the workspace root that it reaches. */
+export interface DirectClaims {
+  readonly rootId: string;
+  /** Tries K3's claim directly after a commit; `false` when there is no free slot. */
+  readonly claim: (sessionId: string) => Promise<boolean>;
+}
 
 export class Relay implements CommitListener {
   readonly #handing = new Set<Promise<void>>();
   readonly #jobs: Batches<OutboxRow>;
   readonly #deletions: Batches<string>;
-  #direct: DirectClaim | null = null;
+  #direct: DirectClaims | null = null;
 
   constructor(
     private readonly database: Database,
@@ -35,8 +40,8 @@ export class Relay implements CommitListener {
   }
 
   /** A worker of this process offers its free slots. */
-  offerDirectClaims(claim: DirectClaim | null): void {
-    this.#direct = claim;
+  offerDirectClaims(claims: DirectClaims | null): void {
+    this.#direct = claims;
   }
 
   committed({ wakes, told }: Parameters<CommitListener['committed']>[0]): void {
@@ -68,15 +73,21 @@ export class Relay implements CommitListener {
   }
 
   #enqueue(rows: readonly OutboxRow[]): Promise<void> {
-    return this.queue.enqueue(rows.map((row) => ({ id: `o-${row.id}`, sessionId: row.session_id, priority: row.priority })));
+    return this.queue.enqueue(rows.map(toJob));
   }
 
   async #claimHere(row: OutboxRow): Promise<boolean> {
+    const direct = this.#direct;
+    if (!direct || (row.root_id !== null && row.root_id !== direct.rootId)) return false;
     try {
-      return (await this.#direct?.(row.session_id)) ?? false;
+      return await direct.claim(row.session_id);
     } catch (error) {
       this.onError(error);
       return false;
     }
   }
+}
+
+function toJob({ id, session_id, priority, root_id }: OutboxRow): Job {
+  return { id: `o-${id}`, sessionId: session_id, priority, ...(root_id === null ? {} : { rootId: root_id }) };
 }

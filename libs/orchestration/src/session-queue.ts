@@ -45,7 +45,7 @@ export async function refreshWork(unit: Unit, sessionId: string, priority: numbe
   const next = nextWork(facts);
   const runnable = next.do !== 'nothing';
   setRunnable(unit, sessionId, runnable);
-  if (runnable && !facts.held) await unit.wake(sessionId, priority);
+  if (runnable && !facts.held) await unit.wake(sessionId, priority, facts.rootId);
   return next;
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TurnRow } from '@echelon/persistence';
+import { ROOT } from '../../../test/support/reached-root.js';
 import { World } from '../../../test/support/world.js';
 import type { AgentRuntime, TurnReport, TurnSignals } from './agent-runtime.js';
 import type { ClaimedTurn } from './claim.js';
@@ -48,7 +49,7 @@ function build(slots: number) {
   const runner = new SessionRunner({
     transactions: world.transactions,
     runtimes: { loop: runtime },
-    holder: { owner: 'worker:spec', presence: null, leaseMs: 600_000 },
+    claimer: { owner: 'worker:spec', presence: null, leaseMs: 600_000, rootId: ROOT.id },
     slots,
     onHeld: (sessions) => held.push(sessions),
     onError: (error) => errors.push(error),

@@ -7,16 +7,16 @@
  * N4  A lease whose turn broke is held no longer: what is not reported as held is not renewed, and the sweep takes it (K10, K22).
  */
 import type { RuntimeKind } from '@echelon/domain';
-import type { HeldLease, LeaseHolder } from '@echelon/persistence';
+import type { HeldLease } from '@echelon/persistence';
 import type { AgentRuntime } from './agent-runtime.js';
-import { type ClaimedTurn, claimTurn } from './claim.js';
+import { type ClaimedTurn, type Claimer, claimTurn } from './claim.js';
 import { settle, type Settled } from './settle.js';
 import type { Transactions } from './unit-of-work.js';
 
 export interface SessionRunnerOptions {
   readonly transactions: Transactions;
   readonly runtimes: Readonly<Partial<Record<RuntimeKind, AgentRuntime>>>;
-  readonly holder: LeaseHolder;
+  readonly claimer: Claimer;
   /** Turns at once. */
   readonly slots: number;
   /** Hears which sessions are held here, whenever that changes: they and no others are renewed. */
@@ -116,7 +116,7 @@ export class SessionRunner {
   }
 
   async #claim(sessionId: string): Promise<{ readonly done: Promise<void> } | null> {
-    const claimed = await claimTurn(this.options.transactions, sessionId, this.options.holder);
+    const claimed = await claimTurn(this.options.transactions, sessionId, this.options.claimer);
     return claimed && { done: this.#runAll(claimed) };
   }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { EventBus, Job, JobQueue } from '@echelon/messaging';
+import { ROOT } from '../../../test/support/reached-root.js';
 import { World } from '../../../test/support/world.js';
 import { claimTurn } from './claim.js';
 import { Relay } from './relay.js';
@@ -31,7 +32,7 @@ test('what a process committed and did not announce before it died is announced 
   await sweeper.sweepLeases();
 
   await world.prompt(dead.sessionId);
-  await claimTurn(world.transactions, dead.sessionId, { owner: 'worker:gone', presence: '2000000001', leaseMs: 600_000 });
+  await claimTurn(world.transactions, dead.sessionId, { owner: 'worker:gone', presence: '2000000001', leaseMs: 600_000, rootId: ROOT.id });
   await world.prompt(silent.sessionId);
   expect(await sweeper.sweepLeases()).toBe(1);
   expect(jobs.map(({ sessionId }) => sessionId)).toEqual(expect.arrayContaining([dead.sessionId, silent.sessionId]));

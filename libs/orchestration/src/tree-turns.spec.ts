@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEFAULT_LIMITS } from '@echelon/domain';
 import { createPool, Database, setAutoRun, type TurnRow } from '@echelon/persistence';
+import { ROOT } from '../../../test/support/reached-root.js';
 import { answer, ASK } from '../../../test/support/waiting-child.js';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
 import { takeDelivery } from './attached-turn.js';
@@ -210,7 +211,7 @@ describe('a tree that changes', () => {
 
 test('a dead worker holds its tree’s turn until its lease is freed, and no longer [K12, K24]', async () => {
   const { children } = await treeOf(narrow, 2);
-  const gone = { owner: 'worker:gone', presence: '2000000001', leaseMs: 600_000 };
+  const gone = { owner: 'worker:gone', presence: '2000000001', leaseMs: 600_000, rootId: ROOT.id };
   expect(await claimTurn(narrow.transactions, children[0]!.sessionId, gone)).not.toBeNull();
   expect(await narrow.tryClaim(children[1]!.sessionId)).toBeNull();
   quiet(narrow);

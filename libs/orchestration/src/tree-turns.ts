@@ -37,7 +37,9 @@ export async function listNextTurns(tx: Tx, cap: number, taskIds: readonly strin
     await lockTreeTurns(tx, root);
     const free = cap - (await countTreeTurns(tx, root));
     const sessions = free > 0 ? await listNextInTree(tx, root, free) : [];
-    next.push(...sessions.map(({ id, urgent }) => ({ id: newId(), session_id: id, priority: urgent ? URGENT : ORDINARY })));
+    next.push(
+      ...sessions.map(({ id, urgent, root_id }) => ({ id: newId(), session_id: id, priority: urgent ? URGENT : ORDINARY, root_id })),
+    );
   }
   return next;
 }

@@ -23,8 +23,8 @@ import { listNextTurns } from './tree-turns.js';
 export interface Unit extends OpenTx {
   /** Turns that one tree runs at once; 0 is unlimited. */
   readonly turnsPerTree: number;
-  /** Announces that a session has work. */
-  wake(sessionId: string, priority: number): Promise<void>;
+  /** Announces that a session has work, to the workers of the root in which its folder lies, where that is known. */
+  wake(sessionId: string, priority: number, rootId: string | null): Promise<void>;
   /** Announces what the task's tree runs next; a session that gives up its turn is announced by its place among the others. */
   passTurn(taskId: string, sessionId?: string): void;
   /** Stores a durable event. */
@@ -77,7 +77,7 @@ export class Transactions {
       turnsPerTree: this.turnsPerTree,
       query: (text, values) => tx.query(text, values),
       send: (text, values) => tx.send(text, values),
-      wake: async (sessionId, priority) => void wakes.push({ id: newId(), session_id: sessionId, priority }),
+      wake: async (sessionId, priority, rootId) => void wakes.push({ id: newId(), session_id: sessionId, priority, root_id: rootId }),
       passTurn: (taskId, sessionId) => {
         trees.add(taskId);
         if (sessionId) yielding.add(sessionId);

@@ -64,6 +64,15 @@ export { setRunnable } from './sql/set-runnable.js';
 export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
 export { invalidateCursors, listInterruptedTurns, revokeAllTokens, revokeLeases } from './sql/restore.js';
 export { countAnnouncement, listDue, listExpiredQuestions, listForgotten, listVoidLeases } from './sql/sweep.js';
+export {
+  announceUnreached,
+  listReachedRoots,
+  placeFolder,
+  readWorkspaceRoots,
+  registerRoot,
+  type WorkspaceRoot,
+  type WorkspaceRootView,
+} from './sql/workspace-root.js';
 export { readMinimumWorker, registerWorker, removeWorker, touchWorker, type WorkerRow } from './sql/worker.js';
 export { backOff, beginTurn, countTakeover, findOpenTurn, finishTurn, parkTurn, type TurnEnd } from './sql/turn-end.js';
 export type { Keyset, PageOf } from './keyset.js';

@@ -23,10 +23,11 @@ import { createToolCatalogue, type ToolCatalogue } from '@echelon/tools';
 import { Closing } from './closing.js';
 import type { Config } from './config.js';
 import { createLogger } from './logger.js';
-import { openStorage, openWorkspaceRoot, type Storage } from './storage.js';
+import { openStorage, type Storage } from './storage.js';
 import { type SupervisedWorker, superviseWorker } from './worker-supervisor.js';
 import { createTaskTools, endCommand } from './task-tools.js';
 import { warnOfUnknownVariables } from './warn-of-unknown.js';
+import { openWorkspaceRoot } from './workspace-root.js';
 
 export interface PlatformOptions {
   /** Run turns in this process. */
@@ -60,7 +61,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
   warnOfUnknownVariables(log, config);
   try {
     const storage = options.storage ?? closing.add(await openStorage(config), (it) => it.close());
-    openWorkspaceRoot(config);
+    const root = options.worker ? openWorkspaceRoot(config) : null;
     const pool = createPool(storage.url, { max: POOL, statementTimeoutMs: STATEMENT_MS });
     const database = closing.add(new Database(pool), (it) => it.close());
     const queue = closing.add(openQueue(config, storage), (it) => it.close());
@@ -84,9 +85,10 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
       endCommand,
       handOverMs,
     });
-    const worker = options.worker
+    const worker = root
       ? closing.add(
           await superviseWorker({
+            root,
             url: storage.url,
             database,
             transactions,

@@ -14,22 +14,26 @@ import {
   type Transactions,
 } from '@echelon/orchestration';
 import {
+  announceUnreached,
   type Database,
+  listReachedRoots,
   newId,
   PRESENCE_TIMES,
   type Presence,
   type PresenceListener,
   readMinimumWorker,
+  registerRoot,
   registerWorker,
   removeWorker,
   takePresence,
   touchWorker,
+  type WorkspaceRoot,
 } from '@echelon/persistence';
+import { createTaskFolders } from './task-folders.js';
 
 /** Rises when a worker of an older build may no longer claim (operations.md, Upgrades). */
 const WORKER_BUILD = 1;
 
-import { createTaskFolders } from './task-folders.js';
 const FETCHED_RECENTLY_MS = 15_000;
 const HEARTBEAT_MS = 5_000;
 
@@ -50,12 +54,12 @@ export interface WorkerHostOptions {
   readonly relay: Relay;
   readonly sequencer: Sequencer;
   readonly runtime: AgentRuntime;
+  /** The workspace root that this process reaches: it runs what lies there, and places new folders there. */
+  readonly root: WorkspaceRoot;
   readonly slots: number;
   /** What commands may still use once this process hands over (K23). */
   readonly handOverMs: number;
   readonly log: Logger;
-  /** The workspace root that this process reaches: it runs what lies there, and places new folders there. */
-  readonly root: WorkspaceRoot;
   readonly heartbeatMs?: number;
   /** Days that things are kept; the defaults where absent. */
   readonly retention?: Retention;
@@ -87,8 +91,7 @@ export async function startWorkerHost(options: WorkerHostOptions): Promise<Worke
   });
   try {
     const id = newId();
-    const { database, slots } = options;
-    await registerWorker(database, { id, presence: presence.number, host: hostname(), pid: process.pid, build: WORKER_BUILD, slots });
+    await register(options, { id, presence });
     const runner = createRunner(options, { id, presence });
     listener.current = runner;
     return host(options, { id, presence, runner });
@@ -98,17 +101,30 @@ export async function startWorkerHost(options: WorkerHostOptions): Promise<Worke
   }
 }
 
+/** Notes the worker and its root; what nobody could run there until now is announced with that. */
+function register({ database, root, slots }: WorkerHostOptions, { id, presence }: Omit<Worker, 'runner'>): Promise<void> {
+  return database.transaction(async (tx) => {
+    registerRoot(tx, root);
+    announceUnreached(tx, root.id);
+    const about = { host: hostname(), pid: process.pid, build: WORKER_BUILD, slots };
+    await registerWorker(tx, { id, presence: presence.number, rootId: root.id, ...about });
+  });
+}
+
 interface Worker {
   readonly id: string;
   readonly presence: Presence;
   readonly runner: SessionRunner;
 }
 
-function createRunner({ transactions, runtime, slots, log }: WorkerHostOptions, { id, presence }: Omit<Worker, 'runner'>): SessionRunner {
+function createRunner(
+  { transactions, runtime, root, slots, log }: WorkerHostOptions,
+  { id, presence }: Omit<Worker, 'runner'>,
+): SessionRunner {
   return new SessionRunner({
     transactions,
     runtimes: { loop: runtime },
-    holder: { owner: `worker:${id}`, presence: presence.number, leaseMs: PRESENCE_TIMES.leaseMs },
+    claimer: { owner: `worker:${id}`, presence: presence.number, leaseMs: PRESENCE_TIMES.leaseMs, rootId: root.id },
     slots,
     onHeld: (sessions) => presence.hold(sessions),
     onError: (error, about) => log.error({ error, ...about }, 'turn.broken'),
@@ -116,9 +132,10 @@ function createRunner({ transactions, runtime, slots, log }: WorkerHostOptions, 
 }
 
 function host(options: WorkerHostOptions, { id, presence, runner }: Worker): WorkerHost {
-  const { database, queue, relay, log, slots } = options;
+  const { database, queue, relay, root, log, slots } = options;
   const consumer = queue.work({
     concurrency: slots,
+    rootId: root.id,
     handle: (job) => runner.run(job.sessionId),
     onError: (error) => log.warn({ error }, 'queue.error'),
   });
@@ -160,7 +177,8 @@ function host(options: WorkerHostOptions, { id, presence, runner }: Worker): Wor
   };
 }
 
-async function oldestWait(queue: JobQueue): Promise<number> {
-  const health = await queue.health();
+/** What waits where nobody comes for it is no backlog. */
+async function oldestWait(queue: JobQueue, database: Database): Promise<number> {
+  const health = await queue.health(await listReachedRoots(database));
   return health.reachable ? health.oldestWaitMs : 0;
 }

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createPostgresEventBus, createPostgresJobQueue, type EventBus, type JobQueue } from '@echelon/messaging';
 import { type AgentRuntime, Relay, Sequencer, Transactions } from '@echelon/orchestration';
 import { waitFor } from '@echelon/testkit';
+import { ROOT } from '../../../test/support/reached-root.js';
 import { World } from '../../../test/support/world.js';
 import { WorkerTooOldError } from './worker-host.js';
 import { type SupervisedWorker, superviseWorker } from './worker-supervisor.js';
@@ -52,6 +53,7 @@ async function start(runtime = agent()): Promise<SupervisedWorker> {
   const log = (facts: object, event: string): void => void logged.push({ event, facts });
   const relay = new Relay(world.database, queue, ignore, ignore);
   worker = await superviseWorker({
+    root: ROOT,
     url: world.url,
     database: world.database,
     transactions: new Transactions(world.database, relay),

@@ -13,6 +13,8 @@ import type { Tx } from '../database.js';
 /** What decides a session's next work, and whether a live holder will see that work at its settlement. */
 export interface Admission extends AdmissionFacts {
   readonly held: boolean;
+  /** The workspace root in which the task's folder lies; `null` until a claim placed it. */
+  readonly rootId: string | null;
 }
 
 interface AdmissionRow {
@@ -20,6 +22,7 @@ interface AdmissionRow {
   readonly runtime: RuntimeKind;
   readonly auto_run: boolean;
   readonly held: boolean;
+  readonly root_id: string | null;
   readonly task_state: TaskState;
   readonly archived: boolean;
   readonly dependency_open: boolean;
@@ -34,7 +37,7 @@ interface AdmissionRow {
 
 const LOAD = `
 SELECT s.state AS session_state, s.runtime, s.auto_run, coalesce(s.lease_owner IS NOT NULL AND s.lease_until > clock_timestamp(), false) AS held,
-  t.state AS task_state, t.archived_at IS NOT NULL AS archived,
+  (SELECT f.workspace_root_id FROM task_folder f WHERE f.folder = t.folder) AS root_id, t.state AS task_state, t.archived_at IS NOT NULL AS archived,
   EXISTS (SELECT 1 FROM task_dependency d JOIN task b ON b.id = d.blocked_by_id WHERE d.task_id = t.id AND b.state <> ALL($2::text[])) AS dependency_open,
   EXISTS (SELECT 1 FROM message q WHERE q.session_id = s.id AND q.type = 'parent_question' AND q.metadata->>'status' = 'pending') AS question_pending,
   turn.id AS turn_id, turn.parked_for IS NOT NULL AS parked,
@@ -63,6 +66,7 @@ export async function findAdmission(tx: Tx, sessionId: string): Promise<Admissio
 function toFacts(row: AdmissionRow): Admission {
   return {
     held: row.held,
+    rootId: row.root_id,
     driven: isDriven(row.runtime),
     sessionState: row.session_state,
     autoRun: row.auto_run,

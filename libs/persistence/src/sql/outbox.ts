@@ -5,6 +5,8 @@ export interface OutboxRow {
   readonly id: string;
   readonly session_id: string;
   readonly priority: number;
+  /** The workspace root in which the session's folder lies, as far as the announcer knows: only its workers are told. */
+  readonly root_id: string | null;
 }
 
 /** Announces that sessions have work, with the transaction that gave it to them (K1). */
@@ -29,7 +31,9 @@ function send(tx: OpenTx, rows: readonly OutboxRow[], announced: string): void {
 /** Rows that a crash left: older than `ageMs`, oldest first. */
 export function listLeftOutbox(tx: Tx, ageMs: number, limit: number): Promise<readonly OutboxRow[]> {
   return tx.query<OutboxRow>(
-    `SELECT id, session_id, priority FROM outbox WHERE created_at < clock_timestamp() - $1 * interval '1 millisecond' ORDER BY created_at LIMIT $2`,
+    `SELECT o.id, o.session_id, o.priority, f.workspace_root_id AS root_id FROM outbox o LEFT JOIN session s ON s.id = o.session_id
+       LEFT JOIN task t ON t.id = s.task_id LEFT JOIN task_folder f ON f.folder = t.folder
+     WHERE o.created_at < clock_timestamp() - $1 * interval '1 millisecond' ORDER BY o.created_at LIMIT $2`,
     [ageMs, limit],
   );
 }

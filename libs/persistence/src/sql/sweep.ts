@@ -1,6 +1,7 @@
 /** What the sweep looks for (K10, K12): void leases, runnable sessions that nothing announced lately, waits whose time has come. */
 import type { Tx } from '../database.js';
 import { isPresent } from './presence-lock.js';
+import { REACHED_ROOTS } from './workspace-root.js';
 
 /** Sessions whose lease is void: the holder's presence lock is gone, or the time has passed. */
 export function listVoidLeases(tx: Tx, limit: number): Promise<readonly { readonly id: string }[]> {
@@ -11,12 +12,17 @@ export function listVoidLeases(tx: Tx, limit: number): Promise<readonly { readon
   );
 }
 
-/** Runnable sessions without a holder that nothing announced for `afterMs`, doubled with each announcement in vain. */
+/**
+ * Runnable sessions without a holder that nothing announced for `afterMs`, doubled with each announcement in vain. One whose folder no
+ * live worker reaches is left: its announcement waits in the queue of its root, and the worker that comes looks for it.
+ */
 export function listForgotten(tx: Tx, afterMs: number, limit: number): Promise<readonly { readonly id: string }[]> {
   return tx.query(
-    `SELECT id FROM session WHERE runnable AND lease_owner IS NULL
-       AND (announced_at IS NULL OR announced_at < clock_timestamp() - $1 * (1 << least(announcements, 6)) * interval '1 millisecond')
-     ORDER BY announced_at NULLS FIRST LIMIT $2`,
+    `WITH reached AS MATERIALIZED (${REACHED_ROOTS})
+     SELECT s.id FROM session s JOIN task t ON t.id = s.task_id LEFT JOIN task_folder f ON f.folder = t.folder
+     WHERE s.runnable AND s.lease_owner IS NULL AND (f.folder IS NULL OR f.workspace_root_id IN (SELECT id FROM reached))
+       AND (s.announced_at IS NULL OR s.announced_at < clock_timestamp() - $1 * (1 << least(s.announcements, 6)) * interval '1 millisecond')
+     ORDER BY s.announced_at NULLS FIRST LIMIT $2`,
     [afterMs, limit],
   );
 }

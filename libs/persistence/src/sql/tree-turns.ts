@@ -1,6 +1,7 @@
 /** Statements of the cap on a tree's turns (K24): how many it runs, and which of its sessions come next. */
 import { countsTowardsCap, ENTRY_KINDS, isDriven, type RuntimeKind } from '@echelon/domain';
 import type { Tx } from '../database.js';
+import { REACHED_ROOTS } from './workspace-root.js';
 
 const RUNTIMES: readonly RuntimeKind[] = ['loop', 'external', 'passthrough'];
 const DRIVEN = RUNTIMES.filter(isDriven);
@@ -28,17 +29,22 @@ export interface NextInTree {
   readonly id: string;
   /** It goes on with a turn, or opens one for an answer, a question or what an operator wrote. */
   readonly urgent: boolean;
+  /** The workspace root in which its folder lies. */
+  readonly root_id: string | null;
 }
 
-/** Runnable sessions of the tree that nobody holds: unfinished turns first, then what is urgent, then the rest; each from old to new. */
+/** Runnable sessions of the tree that nobody holds and a live worker reaches: unfinished turns first, then what is urgent, then the rest; each from old to new. */
 export function listNextInTree(tx: Tx, rootId: string, limit: number): Promise<readonly NextInTree[]> {
   return tx.query<NextInTree>(
-    `WITH RECURSIVE below(id) AS (SELECT $1::uuid UNION ALL SELECT t.id FROM task t JOIN below b ON t.parent_id = b.id)
-     SELECT s.id, u.id IS NOT NULL OR coalesce(e.urgent, false) AS urgent
+    `WITH RECURSIVE below(id) AS (SELECT $1::uuid UNION ALL SELECT t.id FROM task t JOIN below b ON t.parent_id = b.id),
+       reached AS MATERIALIZED (${REACHED_ROOTS})
+     SELECT s.id, u.id IS NOT NULL OR coalesce(e.urgent, false) AS urgent, f.workspace_root_id AS root_id
      FROM below JOIN session s ON s.task_id = below.id AND s.runnable AND s.lease_owner IS NULL
+       JOIN task t ON t.id = s.task_id LEFT JOIN task_folder f ON f.folder = t.folder
        LEFT JOIN turn u ON u.session_id = s.id AND u.status <> 'finished'
        LEFT JOIN LATERAL (SELECT q.sender_kind = 'operator' OR q.kind <> ALL($3::text[]) AS urgent, q.created_at FROM queue_entry q
          WHERE q.session_id = s.id AND q.state = 'queued' ORDER BY q.rank, q."order" LIMIT 1) e ON true
+     WHERE f.folder IS NULL OR f.workspace_root_id IN (SELECT id FROM reached)
      ORDER BY u.id IS NULL, e.urgent DESC NULLS LAST, coalesce(u.started_at, e.created_at), s.id LIMIT $2`,
     [rootId, limit, ORDINARY_KINDS],
   );

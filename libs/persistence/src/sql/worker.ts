@@ -9,14 +9,16 @@ export interface WorkerRow {
   readonly pid: number;
   readonly build: number;
   readonly slots: number;
+  /** The workspace root that it reaches. */
+  readonly rootId: string;
 }
 
 /** Registers a worker; rows of workers whose presence is gone are cleared on the way. */
 export async function registerWorker(tx: Tx, worker: WorkerRow): Promise<void> {
   await tx.query(
     `WITH gone AS (DELETE FROM worker w WHERE NOT ${isPresent('w.presence')})
-     INSERT INTO worker (id, presence, host, pid, build, slots) VALUES ($1, $2, $3, $4, $5, $6)`,
-    [worker.id, worker.presence, worker.host, worker.pid, worker.build, worker.slots],
+     INSERT INTO worker (id, presence, host, pid, build, slots, workspace_root_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [worker.id, worker.presence, worker.host, worker.pid, worker.build, worker.slots, worker.rootId],
   );
 }
 
