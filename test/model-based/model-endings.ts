@@ -26,6 +26,8 @@ import {
 /** After these the child lives on and is told that nobody answers (S4, S8). */
 const TOLD = ['parent_ended', 'parent_archived', 'parent_deleted', 'parent_changed', 'timeout'];
 const BAD = ['interrupted', 'error', 'loop_detected', 'output_limit'];
+/** What a session keeps for the next one when it is stopped (M12). */
+const KEPT: readonly string[] = ['prompt', 'alert'];
 type EndCause = 'session_ended' | 'task_ended' | 'task_archived' | 'task_deleted';
 const FOR_CHILDREN: Readonly<Record<EndCause, string>> = {
   session_ended: 'parent_ended',
@@ -64,7 +66,9 @@ export function endSession(m: Model, s: Session, state: EndState, cause: EndCaus
   const heir = receiverOf(m, s.task);
   if (!heir) endQuestionsTo(m, s.task, FOR_CHILDREN[cause]);
   for (const question of questionsTo(m, s.task)) if (heir && question.told.session === s.name) redirect(m, question, heir);
-  for (const entry of queued(s)) entry.state = 'failed';
+  const isStopped = cause === 'session_ended';
+  if (isStopped) s.autoRun = false;
+  for (const entry of queued(s)) if (!isStopped || !KEPT.includes(entry.kind)) entry.state = 'failed';
 }
 
 /** Another session of the parent is told instead, and may be reminded anew. */
@@ -79,6 +83,8 @@ export function endSessionsOf(m: Model, task: string, state: EndState, cause: En
   endQuestionsTo(m, task, FOR_CHILDREN[cause]);
   const live = liveSessions(m, task);
   for (const session of live) endSession(m, session, state, cause);
+  const kept = cause === 'session_ended' ? [] : m.sessions.filter((s) => s.task === task).flatMap(queued);
+  for (const entry of kept) entry.state = 'failed';
   return live.length > 0;
 }
 
@@ -104,7 +110,7 @@ function alert(m: Model, parent: Task, about: string | null): void {
 /** A bad end alerts the parent once: an alert that still waits is rewritten. */
 function alertOfBadEnd(m: Model, child: Task): void {
   if (child.parent === null) return;
-  const waiting = m.sessions.filter(({ task }) => task === child.parent).flatMap(queued);
+  const waiting = liveSessions(m, child.parent).flatMap(queued);
   if (!waiting.some(({ kind, about }) => kind === 'alert' && about === child.name)) alert(m, named(m.tasks, child.parent), child.name);
 }
 

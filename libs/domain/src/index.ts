@@ -57,6 +57,7 @@ export {
 } from './question.js';
 export {
   CHANGEABLE,
+  KEPT_WHEN_STOPPED,
   ENTRY_KINDS,
   countsTowardsCap,
   queueEntryMachine,

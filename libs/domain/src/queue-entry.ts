@@ -41,3 +41,9 @@ export const CHANGEABLE: Readonly<Record<EntryKind, Readonly<Record<QueueChange,
   answer: { remove: false, edit: false, move: false },
   notice: { remove: false, edit: false, move: false },
 };
+
+/**
+ * What stays in the queue of a session that was stopped, for the task's next session (autopilot-contract.md §8). The rest speaks of the
+ * stopped session's own turns and questions, or moves to whoever is told instead.
+ */
+export const KEPT_WHEN_STOPPED: readonly EntryKind[] = ['prompt', 'alert'];

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a session that ends', () => {
-  test('fences its holder, revokes its tokens, closes its turn, and fails what waits in its queue [K4]', async () => {
+  test('fences its holder, revokes its tokens, closes its turn, and keeps its ordinary messages [K4]', async () => {
     const task = await world.task();
     const claimed = await world.openTurn(task.sessionId);
     const waiting = await world.prompt(task.sessionId);
@@ -43,9 +43,10 @@ describe('a session that ends', () => {
     const results = await world.rows(`SELECT id FROM message WHERE turn_id = $1 AND type = 'tool_result'`, [claimed.turn.id]);
     expect(results).toHaveLength(2);
     expect((await world.entries(task.sessionId)).find(({ id }) => id === waiting.id)).toMatchObject({
-      state: 'failed',
-      cause: 'session_ended',
+      state: 'queued',
+      cause: null,
     });
+    expect((await world.sessionRow(task.sessionId)).auto_run).toBe(false);
     expect(await world.rows('SELECT id FROM api_token WHERE session_id = $1 AND revoked_at IS NULL', [task.sessionId])).toEqual([]);
   });
 

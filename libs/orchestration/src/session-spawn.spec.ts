@@ -3,6 +3,7 @@ import type { SpawnSession } from '@echelon/contracts';
 import { DEFAULT_LIMITS, type RuntimeKind } from '@echelon/domain';
 import { newId } from '@echelon/persistence';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
+import { SessionService } from './session.service.js';
 import { TaskService } from './task.service.js';
 
 let world: World;
@@ -129,5 +130,59 @@ describe('starting a session', () => {
     const ended = await world.task();
     await world.move(ended, 'complete');
     expect(await spawn(ended)).toMatchObject({ code: 'TASK_TERMINAL' });
+  });
+});
+
+describe('the queue of a stopped session', () => {
+  const stopped = async (): Promise<{ readonly task: TestTask; readonly kept: readonly string[] }> => {
+    const task = await world.task({ parent: await world.task() });
+    await world.openTurn(task.sessionId);
+    const kept = [await world.prompt(task.sessionId, 'First.'), await world.prompt(task.sessionId, 'Second.')];
+    accepted(await tasks.stop(world.operator, task.id, { cascade: false }));
+    return { task, kept: kept.map(({ id }) => id) };
+  };
+  const queueOf = async (sessionId: string) =>
+    (await world.entries(sessionId)).filter(({ state }) => state === 'queued').map(({ text }) => text);
+
+  test('is paused and kept, across restarts, until somebody starts the next session: it runs behind that one’s prompt [M12]', async () => {
+    const { task, kept } = await stopped();
+    expect(await world.sessionRow(task.sessionId)).toMatchObject({ state: 'cancelled', auto_run: false });
+    expect(await queueOf(task.sessionId)).toEqual(['First.', 'Second.']);
+    expect(await world.tryClaim(task.sessionId)).toBeNull();
+    const next = accepted(await spawn(task, { prompt: 'Go on.' }));
+    expect(await queueOf(next.id)).toEqual(['Go on.', 'First.', 'Second.']);
+    expect(await queueOf(task.sessionId)).toEqual([]);
+    for (const text of ['Go on.', 'First.', 'Second.']) {
+      const claimed = await world.claim(next.id);
+      expect((await world.entries(next.id)).find(({ turn_id }) => turn_id === claimed.turn.id)?.text).toBe(text);
+      await world.endTurn(claimed);
+    }
+    for (const id of kept) expect(await world.rows('SELECT state FROM queue_entry WHERE id = $1', [id])).toEqual([{ state: 'delivered' }]);
+  });
+
+  test('does not run the prompt twice that the next session starts with [M12]', async () => {
+    const task = await world.task();
+    await world.prompt(task.sessionId, 'Do it.');
+    accepted(await tasks.stop(world.operator, task.id, { cascade: false }));
+    const next = accepted(await spawn(task));
+    expect(await queueOf(next.id)).toEqual(['Do it.']);
+    expect((await world.entries(next.id)).at(-1)).toMatchObject({ state: 'cancelled', cause: 'repeated' });
+  });
+
+  test('stays where it is while only a session of another kind is started, and can be taken out meanwhile [M12]', async () => {
+    const { task, kept } = await stopped();
+    const chat = accepted(await spawn(task, { kind: 'quick_chat' }));
+    expect(await queueOf(chat.id)).toHaveLength(1);
+    const sessions = new SessionService(world.database, world.transactions);
+    accepted(await sessions.removeEntry(world.operator, task.sessionId, kept[0] ?? ''));
+    expect(await queueOf(accepted(await spawn(task, { prompt: 'Go on.' })).id)).toEqual(['Go on.', 'Second.']);
+  });
+
+  test.each(['complete', 'cancel'] as const)('fails with a task that ends: %s [M12]', async (event) => {
+    const { task, kept } = await stopped();
+    await world.move(task, event);
+    expect(await world.rows('SELECT id, state, cause FROM queue_entry WHERE id = ANY($1) ORDER BY "order"', [kept])).toEqual(
+      kept.map((id) => ({ id, state: 'failed', cause: 'task_ended' })),
+    );
   });
 });

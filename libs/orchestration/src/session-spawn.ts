@@ -4,6 +4,7 @@
  *
  * N1  The primary session is replaced when it has ended, or when asked; there is exactly one at every commit (§9, 1).
  * N2  A repeated key finds the prompt that it queued, and with it the session (K16).
+ * N3  What the task's stopped sessions kept comes after that prompt, in its order: starting a session is how their queue goes on (§8).
  */
 import type { SpawnedSession, SpawnSession } from '@echelon/contracts';
 import {
@@ -30,6 +31,7 @@ import {
   readSession,
   releasePrimary,
   type SessionRow,
+  takeKeptEntries,
   type TaskRow,
 } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
@@ -37,7 +39,7 @@ import { hashBody, hashKey } from './business-key.js';
 import { refuseCaller, sessionOf } from './caller-authority.js';
 import type { Outcome } from './outcome.js';
 import { inScope } from './scope.js';
-import { enqueue } from './session-queue.js';
+import { enqueue, followChange } from './session-queue.js';
 import { toSession } from './session-view.js';
 import { checkTaskTexts } from './task-input.js';
 import { taskEventData } from './task-view.js';
@@ -136,6 +138,8 @@ async function store(unit: Unit, { actor, input }: SpawnRequest, { task, profile
     idempotency: idempotency ?? null,
     ...senderOf(actor),
   });
+  if (session.kind === 'task')
+    await followChange(unit, await takeKeptEntries(unit, { taskId: task.id, sessionId: session.id, opening: entry.text }));
   return show(unit, session.id, entry.id, false);
 }
 

@@ -138,7 +138,7 @@ export {
   listQuestionsTo,
   redirectQuestion,
 } from './sql/question.js';
-export { cancelEntry, cancelQuestionEntries, cancelStepEntries, failEntries, findQueuedAlert, replaceEntryText } from './sql/settle-entry.js';
+export { cancelEntry, cancelQuestionEntries, cancelStepEntries, failEntries, failKeptEntries, takeKeptEntries, findQueuedAlert, replaceEntryText } from './sql/settle-entry.js';
 export { cancelSessionQuestions, cancelTurnWaits, settleTurnCalls, type SettledTurnCall } from './sql/turn-waits.js';
 export { decideUserQuestion, findCausingQuestion, findSameUserQuestion, findUserQuestion, markAsked } from './sql/ask.js';
 export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-delivery.js';

@@ -3,18 +3,19 @@ import type { SessionState } from '@echelon/domain';
 import type { OpenTx, Tx } from '../database.js';
 import type { SessionRow } from '../rows.js';
 
-/** Ends a session and fences its holder: epoch + 1, no lease, its tokens revoked (K4); null when it had ended before. */
+/** Ends a session and fences its holder: epoch + 1, no lease, its tokens revoked (K4), its queue paused with `pauses`; null when it had ended before. */
 export async function endLiveSession(
   tx: Tx,
   id: string,
   state: Extract<SessionState, 'completed' | 'failed' | 'cancelled'>,
+  { pauses }: { readonly pauses: boolean },
 ): Promise<SessionRow | null> {
   const [row] = await tx.query<SessionRow>(
     `WITH revoked AS (UPDATE api_token SET revoked_at = now() WHERE session_id = $1 AND revoked_at IS NULL)
      UPDATE session SET state = $2, lease_epoch = lease_epoch + 1, lease_owner = NULL, lease_presence = NULL, lease_until = NULL,
-       runnable = false, wake_at = NULL, ended_at = now(), updated_at = now()
+       runnable = false, auto_run = auto_run AND NOT $3, wake_at = NULL, ended_at = now(), updated_at = now()
      WHERE id = $1 AND state NOT IN ('completed', 'failed', 'cancelled') RETURNING *`,
-    [id, state],
+    [id, state, pauses],
   );
   return row ?? null;
 }
