@@ -46,6 +46,7 @@ export const TASK = idOf('task', 'task list');
 export const TASKS = idsOf('task', 'task list');
 export const PROFILE = idOf('profile', 'profile list');
 export const WORKSPACE = idOf('workspace', 'workspace list');
+export const WORKFLOW = idOf('workflow', 'workflow list');
 export const SESSION = idOf('session', 'task show');
 export const ENTRY = idOf('queue entry', 'queue list');
 export const QUESTION = idOf('question', 'question list');

@@ -13,6 +13,7 @@ import { processTerminal, type Terminal } from './terminal.js';
 import { addProfileCommand } from './profile.command.js';
 import { addTokenCommand } from './token.command.js';
 import { addUpCommand } from './up.command.js';
+import { addWorkflowCommand } from './workflow.command.js';
 import { addWorkspaceCommand } from './workspace.command.js';
 
 /** Runs one command line and returns its exit code. */
@@ -45,6 +46,7 @@ function createProgram(terminal: Terminal, json: boolean): Command {
   addDemoCommand(program, terminal);
   addTaskCommand(program, terminal);
   addWorkspaceCommand(program, terminal);
+  addWorkflowCommand(program, terminal);
   addProfileCommand(program, terminal);
   addQuestionCommand(program, terminal);
   addQueueCommand(program, terminal);

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { ApiClient } from '@echelon/api-client';
 import { type Task, TaskState } from '@echelon/contracts';
 import { type Command, Option } from 'commander';
-import { PROFILE, QUESTION, SESSION, TASK, TASKS, textOf, WORKSPACE } from './arguments.js';
+import { PROFILE, QUESTION, SESSION, TASK, TASKS, textOf, WORKFLOW, WORKSPACE } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
 import { addPaging, describePage, type PagingOptions, toPageQuery } from './paging.js';
 import { addTaskDependencies } from './task-dependency.js';
 import { addTaskLife } from './task-life.js';
 import { addTaskPlan, summarizePlan } from './task-plan.js';
+import { addTaskStep } from './task-step.js';
 import { print, table, type Terminal } from './terminal.js';
 import { watchTask } from './watch.js';
 
@@ -23,6 +24,7 @@ interface CreateOptions extends Common {
   readonly workspace?: string;
   readonly autopilot?: boolean;
   readonly blockedBy?: readonly string[];
+  readonly workflow?: string;
   readonly start: boolean;
   readonly key?: string;
   readonly watch?: boolean;
@@ -35,6 +37,7 @@ export function addTaskCommand(program: Command, terminal: Terminal): void {
   addSteering(task, terminal);
   addTaskLife(task, terminal);
   addTaskPlan(task, terminal);
+  addTaskStep(task, terminal);
   addTaskDependencies(task, terminal);
 }
 
@@ -49,6 +52,7 @@ function addCreate(task: Command, terminal: Terminal): void {
     .option('--workspace <id>', 'workspace; the only one, or the one named default, where left out', WORKSPACE)
     .option('--autopilot', 'decide alone, and ask the parent task instead of a person; cannot be changed later')
     .option('--blocked-by <task...>', 'wait until these tasks have completed', TASKS)
+    .option('--workflow <workflow>', 'workflow id, or default for the workspace’s own choice; it starts in the first step', workflowOf)
     .option('--no-start', 'create it without starting its agent')
     .option('--key <key>', 'idempotency key: the same key creates once', textOf('--key'))
     .option('--watch', 'follow it until it rests')
@@ -69,12 +73,17 @@ async function noteScriptedModel(api: ApiClient, { profile_id }: Task, terminal:
   terminal.err.write('This task runs on the scripted model, which plays only the demo: set a provider’s key (README, Models).\n');
 }
 
+function workflowOf(given: string): string {
+  return given === 'default' ? given : WORKFLOW(given);
+}
+
 function toCreate(prompt: string, options: CreateOptions) {
   return {
     prompt,
     autopilot: options.autopilot === true,
     start_agent: options.start,
     blocked_by: [...(options.blockedBy ?? [])],
+    ...(options.workflow ? { workflow_id: options.workflow } : {}),
     ...(options.title ? { title: options.title } : {}),
     ...(options.parent ? { parent_id: options.parent } : {}),
     ...(options.profile ? { profile_id: options.profile } : {}),
