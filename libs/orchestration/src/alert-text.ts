@@ -19,6 +19,16 @@ export function badEndText(
   ].join('\n');
 }
 
+/** A subtask depends on a task that will not complete; `reason` names it. */
+export function haltedText(task: TaskRow, reason: string): string {
+  return [
+    `Notice from the system: your subtask ${quoteInline(task.title)} (task_id ${task.id}) cannot go on. ${reason}`,
+    '',
+    `It opens no turn until then. Decide: let it go on without that work with remove_task_dependency_kandev (task_id ${task.id}), have the`,
+    'work done another way first, or leave it.',
+  ].join('\n');
+}
+
 /** All direct children of the current set have ended. */
 export function childrenCompletedText(set: number, children: readonly TaskRow[], more: boolean): string {
   return [

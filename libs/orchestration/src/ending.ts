@@ -8,6 +8,6 @@ export { endQuestion, expireQuestion, withdrawQuestionEntries } from './ending/e
 export { enterStep, type MoveCause } from './ending/enter-step.js';
 export { endSession, endSessionsOf, type SessionEndCause, type SessionEndState } from './ending/end-session.js';
 export { type Family, lockFamilies, lockForRest, lockForSettlement, lockQuestion } from './ending/lock.js';
-export { followDependencies, leaveParent, moveTask } from './ending/move-task.js';
+export { followDependencies, haltDependents, leaveParent, moveTask } from './ending/move-task.js';
 export { reachOf } from './ending/receivers.js';
 export { tearDownTurn } from './ending/tear-down.js';

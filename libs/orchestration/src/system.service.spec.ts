@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { World } from '../../../test/support/world.js';
+import { CreatedTasks } from '../../../test/support/created-tasks.js';
+import { accepted, World } from '../../../test/support/world.js';
 import { SystemService } from './system.service.js';
 
 let world: World;
@@ -67,5 +68,60 @@ describe('checking the invariants', () => {
       'open children are counted as they are': { always: true, rows: [{ id: parent.id, open_children: 3, open: 0 }] },
       'no session has work that nobody does': { always: false, rows: [{ id: parent.sessionId, state: 'created' }] },
     });
+  });
+});
+
+describe('a check', () => {
+  const report = (rows: object) => expect.objectContaining({ rows });
+
+  test('takes work that is announced, or waits for a slot, for a backlog; work that nothing announced is lost', async () => {
+    const task = await world.task();
+    await world.prompt(task.sessionId);
+    const named = async () =>
+      ((await offended()) as Record<string, { rows: readonly { id: string }[] }>)['no session has work that nobody does']?.rows ?? [];
+    const isLost = async () => (await named()).some(({ id }) => id === task.sessionId);
+    expect(await isLost()).toBe(false);
+    await world.rows('DELETE FROM outbox WHERE session_id = $1', [task.sessionId]);
+    expect(await isLost()).toBe(false);
+    await world.rows(`UPDATE session SET announced_at = now() - interval '1 day' WHERE id = $1`, [task.sessionId]);
+    expect(await isLost()).toBe(false);
+    await world.rows('UPDATE session SET announced_at = NULL WHERE id = $1', [task.sessionId]);
+    expect(await isLost()).toBe(true);
+  });
+
+  test('is refused while another runs, and when a query takes too long', async () => {
+    const impatient = new SystemService(world.database, 200);
+    await world.run(async (unit) => {
+      await unit.query('LOCK TABLE message IN ACCESS EXCLUSIVE MODE');
+      const outcomes = await Promise.all([impatient.checkInvariants(world.operator), impatient.checkInvariants(world.operator)]);
+      expect(outcomes).toMatchObject([
+        { code: 'CONFLICT', details: { rule: expect.stringContaining('0.2 s') } },
+        { code: 'CONFLICT', details: { rule: 'one check at a time' } },
+      ]);
+    });
+    expect(await impatient.checkInvariants(world.operator)).toMatchObject({ invariants: expect.arrayContaining([report([])]) });
+  });
+
+  test('knows the call that created a task by its id, whatever became of the result and however often it was repeated [I3]', async () => {
+    const parent = await world.task();
+    const { turn } = await world.openTurn(parent.sessionId);
+    const calls = ['shortened', 'repeated', 'missing'];
+    const made = new CreatedTasks(world);
+    const tasks = await Promise.all(
+      calls.map(async (name) =>
+        accepted(await made.service.create(world.agent(parent), made.request({ parent_id: parent.id }), `call:${name}`)),
+      ),
+    );
+    const record = (callId: string, result: string) =>
+      world.rows(
+        `INSERT INTO tool_call (id, session_id, turn_id, round, "index", call_id, name, arguments, effect, state, result)
+         VALUES (gen_random_uuid(), $1, $2, 1, 0, $3, 'create_task_kandev', '{}', 'write', 'done', $4)`,
+        [parent.sessionId, turn.id, callId, result],
+      );
+    await record('shortened', '[shortened]');
+    await record('repeated', `"id": "${tasks[1]?.id ?? ''}"`);
+    await record('again', `"id": "${tasks[1]?.id ?? ''}", "deduplicated": true`);
+    const found = (await offended()) as Record<string, { rows: readonly object[] }>;
+    expect(found['every task that an agent of ours created has exactly one creating call']?.rows).toEqual([{ id: tasks[2]?.id, calls: 0 }]);
   });
 });

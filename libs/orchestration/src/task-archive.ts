@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, taskMachine } from '@echelon/domain';
 import { countChildIn, findTask, insertAudit, lockTasks, setArchived, type TaskRow } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
 import { refuseCaller, refuseOutsider } from './caller-authority.js';
-import { endSessionsOf, leaveParent, lockFamilies, moveTask } from './ending.js';
+import { endSessionsOf, haltDependents, leaveParent, lockFamilies, moveTask } from './ending.js';
 import { inScope } from './scope.js';
 import { taskEventData } from './task-view.js';
 import type { Unit } from './unit-of-work.js';
@@ -26,6 +26,7 @@ export async function archiveTask(unit: Unit, actor: Actor, id: string): Promise
   await endSessionsOf(unit, id, 'cancelled', 'task_archived');
   if (task.state === 'in_progress' || task.state === 'waiting') await moveTask(unit, task, 'rest');
   if (task.parent_id && !taskMachine.isTerminal(task.state)) await leaveParent(unit, task.parent_id);
+  if (!taskMachine.isTerminal(task.state)) await haltDependents(unit, id);
   await record(unit, actor, archived, 'task.archive');
   return { changed: true };
 }

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { checkInvariants } from '@echelon/persistence';
 import { agentOf, CreatedTasks } from '../../../test/support/created-tasks.js';
+import { answer, waitingChild } from '../../../test/support/waiting-child.js';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
+import { alertParent, lockFamilies } from './ending.js';
 import type { TaskService } from './task.service.js';
 
 let world: World;
@@ -179,4 +182,64 @@ describe('races', () => {
       await world.claim(task.sessionId);
     }
   });
+});
+
+describe('a blocker that will not complete', () => {
+  test.each(['fail', 'cancel', 'archive'] as const)(
+    'by %s is told to the dependent’s parent once, and as a change of the dependent',
+    async (how) => {
+      const [parent, blocker] = [await world.task(), await world.task({ title: 'Groundwork' })];
+      const dependent = await world.task({ parent });
+      await add(dependent, blocker);
+      const before = (await world.rows('SELECT id FROM event WHERE task_id = $1', [dependent.id])).length;
+      if (how === 'archive') accepted(await service.archive(world.operator, blocker.id));
+      else await world.move(blocker, how);
+      const alerts = await world.entries(parent.sessionId);
+      expect(alerts).toMatchObject([{ kind: 'alert', state: 'queued', rank: 2, sender_task_id: dependent.id }]);
+      expect(alerts[0]?.text).toContain(blocker.id);
+      expect(await stateOf(dependent)).toBe('blocked');
+      const events = await world.rows('SELECT type FROM event WHERE task_id = $1 ORDER BY id', [dependent.id]);
+      expect(events.slice(before)).toEqual([{ type: 'task.updated' }]);
+    },
+  );
+
+  test('is folded into the alert that waits: a bad end and each blocker stay named', async () => {
+    const [parent, first, second] = [await world.task(), await world.task(), await world.task()];
+    const dependent = await world.task({ parent });
+    const running = await world.openTurn(dependent.sessionId);
+    for (const blocker of [first, second]) await add(dependent, blocker);
+    await world.move(first, 'fail');
+    await world.run(async (unit) => {
+      const { tasks: family } = await lockFamilies(unit, [dependent.id]);
+      await alertParent(unit, family.get(dependent.id)!, { turnId: running.turn.id, outcome: 'error', detail: 'no more money' });
+    });
+    await world.move(second, 'cancel');
+    const alerts = await world.entries(parent.sessionId);
+    expect(alerts).toHaveLength(1);
+    for (const named of ['no more money', `${first.id} (failed)`, `${second.id} (cancelled)`]) expect(alerts[0]?.text).toContain(named);
+  });
+
+  test('tells nobody where the dependent has no parent, has ended, or its parent has', async () => {
+    const [parent, blocker] = [await world.task(), await world.task()];
+    const [root, ended, orphan] = [await world.task(), await world.task({ parent }), await world.task({ parent })];
+    for (const task of [root, ended, orphan]) await add(task, blocker);
+    await world.move(ended, 'cancel');
+    await world.move(parent, 'cancel');
+    await world.move(blocker, 'fail');
+    expect((await world.entries(parent.sessionId)).filter(({ kind }) => kind === 'alert')).toEqual([]);
+  });
+});
+
+test('an answer to a task that was blocked meanwhile is held, opens its one turn on release, and offends nothing while it waits [R1, I2]', async () => {
+  const one = await waitingChild(world);
+  const blocker = await world.task();
+  await add(one.child, blocker);
+  accepted(await answer(world, one, world.agent(one.parent)));
+  expect(await world.tryClaim(one.child.sessionId)).toBeNull();
+  const found = await world.database.transaction((tx) => checkInvariants(tx, 5));
+  expect(found.find(({ name }) => name.startsWith('every answered question has exactly one child turn'))?.rows).toEqual([]);
+  await world.move(blocker, 'complete');
+  const { turn } = await world.claim(one.child.sessionId);
+  const [entry] = (await world.entries(one.child.sessionId)).filter(({ kind }) => kind === 'answer');
+  expect(turn.opening_entry_id).toBe(entry?.id);
 });

@@ -108,6 +108,11 @@ function isRetryable(error: unknown): boolean {
   return error instanceof ChangedMeanwhile || (error instanceof pg.DatabaseError && RETRYABLE.has(error.code ?? ''));
 }
 
+/** Whether a statement was ended because it took longer than its transaction allows. */
+export function isStatementTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '57014';
+}
+
 /** Name of the constraint or index that a statement violated, or `null` for any other error. */
 export function violatedConstraint(error: unknown): string | null {
   return error instanceof pg.DatabaseError && error.code?.startsWith('23') ? (error.constraint ?? null) : null;

@@ -1,5 +1,5 @@
 export { applicationRole, grantSchema, sessionOptions } from './application-role.js';
-export { ChangedMeanwhile, Database, violatedConstraint, type OpenTx, type Tx } from './database.js';
+export { ChangedMeanwhile, Database, isStatementTimeout, violatedConstraint, type OpenTx, type Tx } from './database.js';
 export { isDatabaseUnavailable } from './unavailable.js';
 export { newId } from './id.js';
 export { PRESENCE_TIMES, takePresence, type Presence, type PresenceListener, type PresenceTimes, type HeldLease } from './presence.js';
@@ -57,7 +57,7 @@ export {
   type StoredCall,
 } from './sql/journal.js';
 export { findAdmission, loadAdmission, type Admission } from './sql/load-admission.js';
-export { deleteDependency, insertDependencies, listBlockers, listReleasedBy, listUpstream } from './sql/dependency.js';
+export { deleteDependency, insertDependencies, listBlockers, listDependents, listReleasedBy, listUpstream } from './sql/dependency.js';
 export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
 export { deleteOutbox, listLeftOutbox, sendOutbox, sendOutboxUnlocked, type OutboxRow } from './sql/outbox.js';
 export { setRunnable } from './sql/set-runnable.js';
@@ -138,7 +138,18 @@ export {
   listQuestionsTo,
   redirectQuestion,
 } from './sql/question.js';
+<<<<<<< HEAD
 export { cancelEntry, cancelQuestionEntries, cancelStepEntries, failEntries, failKeptEntries, takeKeptEntries, findQueuedAlert, replaceEntryText } from './sql/settle-entry.js';
+=======
+export {
+  cancelEntry,
+  cancelQuestionEntries,
+  cancelStepEntries,
+  failEntries,
+  findQueuedAlert,
+  replaceEntryText,
+} from './sql/settle-entry.js';
+>>>>>>> 3828a0d (Tell a parent of a subtask that waits in vain, and let the invariants tell a backlog from a loss)
 export { cancelSessionQuestions, cancelTurnWaits, settleTurnCalls, type SettledTurnCall } from './sql/turn-waits.js';
 export { decideUserQuestion, findCausingQuestion, findSameUserQuestion, findUserQuestion, markAsked } from './sql/ask.js';
 export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-delivery.js';

@@ -14,7 +14,9 @@ export class SystemController {
   @Get('invariants')
   @Operation({
     summary: 'Check the invariants of the contract',
-    description: 'Runs every invariant as SQL on one snapshot of the live database and names offending rows.',
+    description:
+      'Runs every invariant as SQL on one snapshot of the live database and names at most 100 offending rows of each. It reads whole tables: ' +
+      'one check at a time per server process (CONFLICT), and no query longer than ten seconds (CONFLICT).',
     returns: InvariantReport,
   })
   checkInvariants(@CurrentActor() actor: Actor) {

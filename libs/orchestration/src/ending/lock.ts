@@ -18,7 +18,7 @@ import {
 import type { Unit } from '../unit-of-work.js';
 
 export interface Family {
-  /** The tasks themselves, their parents, and the tasks that they block. */
+  /** The tasks themselves and the tasks that they block, all with their parents. */
   readonly tasks: ReadonlyMap<string, TaskRow>;
   /** Live sessions of all these tasks, sessions of children that wait for the tasks' answer, and those that hold their questions. */
   readonly sessions: readonly SessionRow[];

@@ -1,16 +1,25 @@
 /** Moving a task along its machine. A move that ends it needs the locks of `lockFamilies`; any other the task's own lock. */
 import { isBlocked, refuse, type TaskEvent, taskMachine, type TaskState } from '@echelon/domain';
-import { countChildOut, listBlockers, listLiveSessions, listReleasedBy, type TaskRow, updateTaskState } from '@echelon/persistence';
+import {
+  countChildOut,
+  listBlockers,
+  listDependents,
+  listLiveSessions,
+  listReleasedBy,
+  type TaskRow,
+  updateTaskState,
+} from '@echelon/persistence';
 import { Refused } from '../outcome.js';
 import { refreshWork } from '../session-queue.js';
 import { taskEventData, toBlocker } from '../task-view.js';
 import type { Unit } from '../unit-of-work.js';
-import { alertChildrenCompleted } from './alert.js';
+import { alertChildrenCompleted, alertHalted } from './alert.js';
 import { endSessionsOf, type SessionEndState } from './end-session.js';
 
 /**
  * Moves the task; throws `Refused` (STATE_CONFLICT) for an event that its state does not take. A task that ends also ends its
- * sessions, makes its children's questions stale (S3, S4), counts itself out of its parent (K20) and, once completed, releases what depends on it.
+ * sessions, makes its children's questions stale (S3, S4), counts itself out of its parent (K20) and releases what depends on it, or tells
+ * of what will wait in vain.
  */
 export async function moveTask(unit: Unit, task: TaskRow, event: TaskEvent, facts: { readonly result?: string } = {}): Promise<TaskRow> {
   const to = taskMachine.next(task.state, event);
@@ -32,6 +41,15 @@ async function endTask(unit: Unit, task: TaskRow, sessions: SessionEndState): Pr
   await endSessionsOf(unit, task.id, sessions, 'task_ended');
   if (task.parent_id) await leaveParent(unit, task.parent_id);
   for (const dependent of await listReleasedBy(unit, task.id)) await followDependencies(unit, dependent);
+  if (task.state !== 'completed') await haltDependents(unit, task.id);
+}
+
+/** Tells of every task that depends on one that will not complete: as a change of it, and to its parent. */
+export async function haltDependents(unit: Unit, blockerId: string): Promise<void> {
+  for (const dependent of await listDependents(unit, blockerId)) {
+    await tellMove(unit, dependent);
+    await alertHalted(unit, dependent);
+  }
 }
 
 /** Counts a child out of the parent that it will not come back to; the last of a set tells the parent (K20). */

@@ -33,6 +33,15 @@ export function listReleasedBy(tx: Tx, taskId: string): Promise<readonly TaskRow
   );
 }
 
+/** Tasks that depend on this one and go on otherwise: neither ended nor archived. */
+export function listDependents(tx: Tx, taskId: string): Promise<readonly TaskRow[]> {
+  return tx.query<TaskRow>(
+    `SELECT t.* FROM task_dependency d JOIN task t ON t.id = d.task_id
+     WHERE d.blocked_by_id = $1 AND t.ended_at IS NULL AND t.archived_at IS NULL AND t.deleted_at IS NULL ORDER BY t.id`,
+    [taskId],
+  );
+}
+
 /** Stores dependencies of a task. The caller holds the blockers' locks, so that none ends unseen. */
 export async function insertDependencies(tx: Tx, taskId: string, blockedBy: readonly string[]): Promise<void> {
   if (blockedBy.length === 0) return;

@@ -2,8 +2,9 @@
  * What must hold whatever was killed before (autopilot-contract.md §9). Each invariant is a query that returns the rows which offend
  * it, with ids and counts and no content.
  */
+import { RELEASING_STATES } from '@echelon/domain';
 import type { OpenTx } from '../database.js';
-import { PRESENCE_LOCK_CLASS } from './presence-lock.js';
+import { isPresent, PRESENCE_LOCK_CLASS } from './presence-lock.js';
 
 const PENDING = `type = 'parent_question' AND metadata->>'status' = 'pending'`;
 const ENDED = `('completed', 'failed', 'cancelled')`;
@@ -14,6 +15,30 @@ calls AS (SELECT m.session_id, m.turn_id, part->>'call_id' AS call_id FROM messa
   WHERE m.type = 'response' AND part->>'type' = 'tool_call'),
 results AS (SELECT m.session_id, part->>'call_id' AS call_id FROM message m, jsonb_array_elements(m.content::jsonb->'parts') AS part
   WHERE m.type = 'tool_result' AND part->>'type' = 'tool_result')`;
+
+/**
+ * An entry at the head of a session's queue rightly waits: for a worker, for the end of the turn that is open, or for what holds the
+ * session (`ADMITTED` of the domain). `s` is the session, `k` its task.
+ */
+const WAITS = `(s.runnable OR NOT s.auto_run OR k.state = 'blocked' OR EXISTS (SELECT 1 FROM turn o WHERE o.session_id = s.id AND o.status <> 'finished')
+  OR EXISTS (SELECT 1 FROM task_dependency d JOIN task b ON b.id = d.blocked_by_id WHERE d.task_id = k.id AND b.state NOT IN (${RELEASING_STATES.map((state) => `'${state}'`).join()})))`;
+
+/**
+ * Nobody will do the work of session `s`, as far as rows can tell: it was never announced, or the sweep should have announced it again
+ * twice over while a live worker had a free slot. What is announced and waits for a slot is a backlog, and so is work without workers.
+ */
+const LOST = `s.lease_owner IS NULL AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.session_id = s.id)
+  AND (s.announced_at IS NULL OR (s.announced_at < clock_timestamp() - (2 << least(s.announcements, 6)) * interval '30 seconds'
+    AND EXISTS (SELECT 1 FROM worker w WHERE ${isPresent('w.presence')}
+      AND w.slots > (SELECT count(*) FROM session h WHERE h.lease_presence = w.presence))))`;
+
+/**
+ * How call `c` may have created task `t`: under its own id (K16), or else its result says so. Results are shortened, and a repeated
+ * call names the task too; a call that wrote a key of its own is known by no more than that.
+ */
+const BY_ID = `t.idempotency_key_hash = sha256(convert_to('call:' || c.call_id, 'UTF8'))`;
+const BY_RESULT = `c.result LIKE '%"id": "' || t.id || '"%' AND c.result NOT LIKE '%"deduplicated": true%'`;
+const BY_OWN_KEY = `c.arguments LIKE '%"idempotency_key"%'`;
 
 /** The invariants by name, in the order of the contract. */
 const INVARIANTS = {
@@ -27,7 +52,8 @@ const INVARIANTS = {
   'every answered question has exactly one child turn, if its session can still run': `
     SELECT q.id, count(t.id)::int AS turns FROM message q JOIN session s ON s.id = q.session_id
       JOIN queue_entry e ON e.question_id = q.id AND e.kind = 'answer' LEFT JOIN turn t ON t.opening_entry_id = e.id AND t.session_id = q.session_id
-    WHERE q.metadata->>'status' = 'answered' AND e.state <> 'failed' AND NOT (e.state = 'queued' AND NOT s.auto_run) GROUP BY q.id HAVING count(t.id) <> 1`,
+    JOIN task k ON k.id = s.task_id
+    WHERE q.metadata->>'status' = 'answered' AND e.state <> 'failed' AND NOT (e.state = 'queued' AND ${WAITS}) GROUP BY q.id HAVING count(t.id) <> 1`,
   'every delivered entry has exactly one turn of its session': `
     SELECT e.id FROM queue_entry e WHERE e.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.id = e.turn_id AND t.session_id = e.session_id)
     UNION SELECT e.id FROM queue_entry e JOIN turn t ON t.opening_entry_id = e.id WHERE e.turn_id IS DISTINCT FROM t.id`,
@@ -39,15 +65,16 @@ const INVARIANTS = {
   'every tool call of a finished turn is settled': `
     SELECT c.id, c.state FROM tool_call c JOIN turn t ON t.id = c.turn_id WHERE t.status = 'finished' AND c.state IN ('requested', 'intent')`,
   'every task that an agent of ours created has exactly one creating call': `
-    SELECT t.id, count(c.id)::int AS calls FROM task t JOIN session s ON s.id = t.created_by_session_id AND s.runtime = 'loop' AND s.deleted_at IS NULL
-    LEFT JOIN tool_call c ON c.session_id = s.id AND c.name = 'create_task_kandev' AND c.result LIKE '%"id": "' || t.id || '"%'
-    GROUP BY t.id HAVING count(c.id) <> 1`,
+    SELECT t.id, count(*) FILTER (WHERE ${BY_ID})::int AS calls FROM task t JOIN session s ON s.id = t.created_by_session_id AND s.runtime = 'loop' AND s.deleted_at IS NULL
+    LEFT JOIN tool_call c ON c.session_id = s.id AND c.name = 'create_task_kandev'
+    GROUP BY t.id HAVING CASE count(*) FILTER (WHERE ${BY_ID}) WHEN 1 THEN false WHEN 0
+      THEN count(*) FILTER (WHERE ${BY_RESULT}) <> 1 AND count(*) FILTER (WHERE ${BY_OWN_KEY}) = 0 ELSE true END`,
   'no session runs without a live lease': `
     SELECT s.id FROM session s WHERE s.state = 'running' AND NOT coalesce(s.lease_until > clock_timestamp() AND (s.lease_presence IS NULL OR EXISTS (
       SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${PRESENCE_LOCK_CLASS} AND l.objid = s.lease_presence::oid AND l.granted
         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))), false)`,
   'no session that does not run holds a worker': `SELECT id, state FROM session WHERE state <> 'running' AND lease_owner IS NOT NULL`,
-  'no session has work that nobody does': `SELECT id, state FROM session WHERE runnable AND lease_owner IS NULL`,
+  'no session has work that nobody does': `SELECT s.id, s.state FROM session s WHERE s.runnable AND ${LOST}`,
   'every pending question can be answered by its parent': `
     SELECT q.id FROM message q JOIN session s ON s.id = q.session_id JOIN task child ON child.id = s.task_id
     LEFT JOIN task parent ON parent.id = child.parent_id AND parent.id::text = q.metadata->>'parent_task_id'
@@ -73,11 +100,7 @@ export type InvariantName = keyof typeof INVARIANTS;
  * What recovery makes true again within seconds: a row that offends one of these for a moment is on its way, not lost. The others
  * hold after every commit.
  */
-const HEALED: ReadonlySet<InvariantName> = new Set([
-  'every answered question has exactly one child turn, if its session can still run',
-  'no session runs without a live lease',
-  'no session has work that nobody does',
-]);
+const HEALED: ReadonlySet<InvariantName> = new Set(['no session runs without a live lease', 'no session has work that nobody does']);
 
 export interface CheckedInvariant {
   readonly name: InvariantName;
@@ -86,9 +109,13 @@ export interface CheckedInvariant {
   readonly rows: readonly object[];
 }
 
-/** Checks every invariant on one snapshot; `tx` must not have read anything yet. At most `limit` rows of each are returned. */
-export async function checkInvariants(tx: OpenTx, limit: number): Promise<readonly CheckedInvariant[]> {
+/**
+ * Checks every invariant on one snapshot; `tx` must not have read anything yet. At most `limit` rows of each are returned. The queries
+ * read whole tables: one that takes longer than `statementMs` fails, and the transaction with it (`isStatementTimeout`).
+ */
+export async function checkInvariants(tx: OpenTx, limit: number, statementMs = 0): Promise<readonly CheckedInvariant[]> {
   tx.send('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  if (statementMs > 0) tx.send(`SET LOCAL statement_timeout = ${statementMs}`);
   const names = Object.keys(INVARIANTS) as InvariantName[];
   return Promise.all(
     names.map(async (name) => ({

@@ -8,12 +8,12 @@
 import type { Tx } from '../database.js';
 import type { SessionRow } from '../rows.js';
 
-/** Ids of the tasks, of their parents, and of the tasks that depend on them and have not ended. */
+/** Ids of the tasks and of the tasks that depend on them and have not ended, each with its parent. */
 export async function listFamilyTaskIds(tx: Tx, taskIds: readonly string[]): Promise<readonly string[]> {
   const rows = await tx.query<{ id: string }>(
-    `SELECT id FROM task WHERE id = ANY($1::uuid[])
-     UNION SELECT parent_id FROM task WHERE id = ANY($1::uuid[]) AND parent_id IS NOT NULL
-     UNION SELECT d.task_id FROM task_dependency d JOIN task t ON t.id = d.task_id WHERE d.blocked_by_id = ANY($1::uuid[]) AND t.ended_at IS NULL`,
+    `WITH reached AS (SELECT id, parent_id FROM task WHERE id = ANY($1::uuid[])
+       UNION SELECT t.id, t.parent_id FROM task_dependency d JOIN task t ON t.id = d.task_id WHERE d.blocked_by_id = ANY($1::uuid[]) AND t.ended_at IS NULL)
+     SELECT id FROM reached UNION SELECT parent_id FROM reached WHERE parent_id IS NOT NULL`,
     [taskIds],
   );
   return rows.map(({ id }) => id);
