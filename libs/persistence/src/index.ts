@@ -138,18 +138,16 @@ export {
   listQuestionsTo,
   redirectQuestion,
 } from './sql/question.js';
-<<<<<<< HEAD
-export { cancelEntry, cancelQuestionEntries, cancelStepEntries, failEntries, failKeptEntries, takeKeptEntries, findQueuedAlert, replaceEntryText } from './sql/settle-entry.js';
-=======
 export {
   cancelEntry,
   cancelQuestionEntries,
   cancelStepEntries,
   failEntries,
+  failKeptEntries,
+  takeKeptEntries,
   findQueuedAlert,
   replaceEntryText,
 } from './sql/settle-entry.js';
->>>>>>> 3828a0d (Tell a parent of a subtask that waits in vain, and let the invariants tell a backlog from a loss)
 export { cancelSessionQuestions, cancelTurnWaits, settleTurnCalls, type SettledTurnCall } from './sql/turn-waits.js';
 export { decideUserQuestion, findCausingQuestion, findSameUserQuestion, findUserQuestion, markAsked } from './sql/ask.js';
 export { countQueuedPrompts, findEntryByKey, listSessions } from './sql/find-delivery.js';
