@@ -149,6 +149,7 @@ async function createProfile(runtime: 'loop' | 'external'): Promise<string> {
     fallback_models: [],
     budgets: {},
     parent_question_timeout_seconds: null,
+    user_question_timeout_seconds: null,
   });
   return accepted(profile).id;
 }

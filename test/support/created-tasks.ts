@@ -84,5 +84,6 @@ function profileInput(name: string) {
     fallback_models: [],
     budgets: {},
     parent_question_timeout_seconds: null,
+    user_question_timeout_seconds: null,
   };
 }

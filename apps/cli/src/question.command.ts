@@ -51,6 +51,15 @@ export function addQuestionCommand(program: Command, terminal: Terminal): void {
       const answered = await api.questions.answer(id, input);
       print(terminal, options.json, answered, () => [answered.claimed ? answered.status : `somebody was first: ${answered.status}`]);
     });
+  question
+    .command('cancel')
+    .description('take back a question to the operator: whoever asked goes on without an answer')
+    .argument('<question>', 'question id', QUESTION)
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      const cancelled = await connect(options).questions.cancel(id);
+      print(terminal, options.json, cancelled, () => [cancelled.claimed ? cancelled.status : `somebody was first: ${cancelled.status}`]);
+    });
 }
 
 function parseAnswers({ questions }: ParentQuestion | UserQuestion, given: readonly string[]): Record<string, string> {

@@ -83,7 +83,7 @@ export interface ApiClient {
     create(
       input: Input<
         CreateProfile,
-        'runtime' | 'system_prompt' | 'max_output_tokens' | 'fallback_models' | 'budgets' | 'parent_question_timeout_seconds'
+        'runtime' | 'system_prompt' | 'max_output_tokens' | 'fallback_models' | 'budgets' | 'parent_question_timeout_seconds' | 'user_question_timeout_seconds'
       >,
       options?: CreateOptions,
     ): Promise<AgentProfile>;
@@ -161,6 +161,7 @@ export interface ApiClient {
       input: Input<AnswerUserQuestion, 'rejected'>,
       options?: CallOptions,
     ): Promise<UserQuestion & { readonly claimed: boolean }>;
+    cancel(id: string, options?: CallOptions): Promise<UserQuestion & { readonly claimed: boolean }>;
   };
   readonly notifications: {
     list(
@@ -258,6 +259,7 @@ function work({
       getChain: (id, call) => get(at`/questions/${id}/chain`, {}, call),
       answer: (id, input, call) => send('POST', at`/questions/${id}/answer`, input, call),
     },
+      cancel: (id, call) => send('POST', at`/questions/${id}/cancel`, undefined, call),
     notifications: {
       list: (query, call) => get('/notifications', query, call),
       acknowledge: (id, call) => send('POST', at`/notifications/${id}/acknowledge`, undefined, call),

@@ -29,6 +29,7 @@ export const AgentProfile = z
     fallback_models: z.array(z.string()),
     budgets: Budgets,
     parent_question_timeout_seconds: z.int().nullable(),
+    user_question_timeout_seconds: z.int().nullable(),
     created_at: Instant,
     updated_at: Instant,
     archived_at: Instant.nullable(),
@@ -48,6 +49,7 @@ export const CreateProfile = z
     fallback_models: z.array(z.string().trim().min(1)).max(3).default([]),
     budgets: Budgets.default({}),
     parent_question_timeout_seconds: z.int().positive().nullable().default(null),
+    user_question_timeout_seconds: z.int().positive().nullable().default(null),
   })
   .meta({ id: 'CreateProfile' });
 export type CreateProfile = z.infer<typeof CreateProfile>;
@@ -62,6 +64,7 @@ export const UpdateProfile = z
     fallback_models: z.array(z.string().trim().min(1)).max(3).optional(),
     budgets: Budgets.optional(),
     parent_question_timeout_seconds: z.int().positive().nullable().optional(),
+    user_question_timeout_seconds: z.int().positive().nullable().optional(),
   })
   .meta({ id: 'UpdateProfile' });
 export type UpdateProfile = z.infer<typeof UpdateProfile>;

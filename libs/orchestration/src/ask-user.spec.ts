@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEFAULT_LIMITS } from '@echelon/domain';
+import { listExpiredUserQuestions } from '@echelon/persistence';
 import { readQuestion, waitingChild } from '../../../test/support/waiting-child.js';
 import { accepted, World } from '../../../test/support/world.js';
+import { expireUserQuestion } from './ask-user.js';
 import { SessionService } from './session.service.js';
 import { TaskService } from './task.service.js';
 
@@ -22,6 +24,18 @@ async function asking() {
   const actor = world.agent(task, { turnId: claimed.turn.id });
   const asked = accepted(await world.services.questions.askUser(actor, ASK, 'call-1'));
   return { task, claimed, actor, asked };
+}
+
+/** What the events say of a question that ended without a person's answer. */
+async function endsOf(questionId: string): Promise<readonly object[]> {
+  const rows = await world.rows<{ payload: string }>(
+    `SELECT payload FROM event WHERE type = 'question.ended' AND payload LIKE '%' || $1 || '%'`,
+    [questionId],
+  );
+  return rows.map(({ payload }) => {
+    const { question_id: _id, ...data } = JSON.parse(payload) as { question_id: string };
+    return data;
+  });
 }
 
 describe('a question to the operator', () => {
@@ -51,6 +65,46 @@ describe('a question to the operator', () => {
     const { asked } = await asking();
     const rejected = await world.services.questions.answerUser(world.operator, asked.id, { rejected: true, reject_reason: 'Not now.' });
     expect(accepted(rejected)).toMatchObject({ status: 'rejected', answers: null, reject_reason: 'Not now.' });
+  });
+
+  test('can be taken back: the turn goes on without an answer, and nobody answers it any more [V4]', async () => {
+    const { task, claimed, asked, actor } = await asking();
+    await world.parkTurn(claimed);
+    expect(accepted(await world.services.questions.cancelUser(world.operator, asked.id))).toMatchObject({
+      status: 'cancelled',
+      answers: null,
+      claimed: true,
+    });
+    expect((await world.claim(task.sessionId)).turn.id).toBe(claimed.turn.id);
+    expect(accepted(await world.services.questions.askUser(actor, ASK, 'call-1'))).toMatchObject({ id: asked.id, status: 'cancelled' });
+    for (const late of [
+      world.services.questions.answerUser(world.operator, asked.id, ANSWERS),
+      world.services.questions.cancelUser(world.operator, asked.id),
+    ])
+      expect(accepted(await late)).toMatchObject({ status: 'cancelled', claimed: false });
+    expect(await endsOf(asked.id)).toEqual([{ kind: 'user', status: 'cancelled' }]);
+    expect(await world.rows('SELECT actor, action FROM audit WHERE subject = $1', [asked.id])).toEqual([
+      { actor: `operator:${world.operator.operatorId}`, action: 'question.cancelled' },
+    ]);
+  });
+
+  test('expires after the time that its profile sets, once, and its turn goes on [V4]', async () => {
+    const { task, claimed, asked } = await asking();
+    await world.parkTurn(claimed);
+    const expired = async () => (await listExpiredUserQuestions(world.database, 100)).map(({ id }) => id);
+    await world.rows(`UPDATE message SET created_at = created_at - interval '1 hour' WHERE id = $1`, [asked.id]);
+    expect(await expired()).not.toContain(asked.id);
+    await world.rows('UPDATE agent_profile SET user_question_timeout_seconds = 1800');
+    expect(await expired()).toContain(asked.id);
+    const raced = await Promise.all([1, 2].map(() => expireUserQuestion(world.transactions, asked.id)));
+    await world.rows('UPDATE agent_profile SET user_question_timeout_seconds = NULL');
+    expect(raced.toSorted()).toEqual([false, true]);
+    expect((await world.claim(task.sessionId)).turn.id).toBe(claimed.turn.id);
+    expect(accepted(await world.services.questions.answerUser(world.operator, asked.id, ANSWERS))).toMatchObject({
+      status: 'expired',
+      claimed: false,
+    });
+    expect(await endsOf(asked.id)).toEqual([{ kind: 'user', status: 'expired' }]);
   });
 
   test('is decided by one of two operators, and the other gets that decision [V4]', async () => {

@@ -29,7 +29,7 @@ import { toUserQuestion } from './question-view.js';
 import { isId } from './scope.js';
 import { enqueue, followChange, refreshWork } from './session-queue.js';
 import { refuseTurn } from './turn-authority.js';
-import type { Unit } from './unit-of-work.js';
+import type { Transactions, Unit } from './unit-of-work.js';
 
 /** Asks the operator; a retry, or the same question while it waits, gives the first one back. */
 export async function askUser(
@@ -111,34 +111,53 @@ async function storeUserQuestion(
   return toUserQuestion({ ...row, metadata, task_id: session.task_id });
 }
 
-/** Decides an operator question; whoever comes second gets the first decision, with `claimed: false`. */
-export async function answerUser(
+/** Answers or rejects an operator question; whoever comes second gets the first decision, with `claimed: false`. */
+export function answerUser(
   unit: Unit,
   limits: Limits,
   actor: Actor,
   answer: { readonly id: string; readonly input: AnswerUserQuestion },
-): Promise<Outcome<UserQuestion & { readonly claimed: boolean }>> {
-  if (actor.kind !== 'operator') return refuse('FORBIDDEN');
-  const found = isId(answer.id) ? await findUserQuestion(unit, answer.id) : null;
+): Promise<Outcome<DecidedQuestion>> {
+  return decide(unit, actor, answer.id, (found) => decisionOf(answer.input, found, limits));
+}
+
+/** Takes an operator question back: whoever asked goes on without an answer. */
+export function cancelUser(unit: Unit, actor: Actor, id: string): Promise<Outcome<DecidedQuestion>> {
+  return decide(unit, actor, id, () => ({ status: 'cancelled', answers: null, rejectReason: null }));
+}
+
+/** Ends an operator question whose profile's time-out has passed; returns whether this call did. */
+export async function expireUserQuestion(transactions: Transactions, id: string): Promise<boolean> {
+  const ended = await transactions.run((unit) => decide(unit, null, id, () => ({ status: 'expired', answers: null, rejectReason: null })));
+  return !isRefusal(ended) && ended.claimed;
+}
+
+type DecidedQuestion = UserQuestion & { readonly claimed: boolean };
+
+/** Decides an operator question once, for an operator or, without an actor, for the clock. */
+async function decide(
+  unit: Unit,
+  actor: Actor | null,
+  id: string,
+  toDecision: (found: UserQuestionRow) => Decision | Refusal,
+): Promise<Outcome<DecidedQuestion>> {
+  if (actor?.kind === 'agent') return refuse('FORBIDDEN');
+  const found = isId(id) ? await findUserQuestion(unit, id) : null;
   if (!found) return refuse('NOT_FOUND');
   const [session] = await lockSessions(unit, [found.session_id]);
   if (!session) return refuse('NOT_FOUND');
-  const decision = decisionOf(answer.input, found, limits);
+  const decision = toDecision(found);
   if (isRefusal(decision)) return decision;
-  const decided = await decideUserQuestion(unit, found.id, { ...decision, by: actorName(actor) });
+  const by = actor ? actorName(actor) : 'system';
+  const decided = await decideUserQuestion(unit, found.id, { ...decision, by });
   if (!decided) return lostTo(unit, found.id, session);
-  await insertAudit(unit, {
-    workspaceId: session.workspace_id,
-    actor: actorName(actor),
-    action: `question.${decision.status}`,
-    subject: found.id,
-  });
+  await insertAudit(unit, { workspaceId: session.workspace_id, actor: by, action: `question.${decision.status}`, subject: found.id });
   const question = toUserQuestion({ ...decided, task_id: session.task_id });
   await tellAttached(unit, session, question);
   await refreshWork(unit, session.id);
   await unit.tell({
     workspaceId: session.workspace_id,
-    type: 'question.answered',
+    type: decision.status === 'answered' || decision.status === 'rejected' ? 'question.answered' : 'question.ended',
     taskId: session.task_id,
     sessionId: session.id,
     data: { question_id: found.id, kind: 'user', status: decision.status },
@@ -146,7 +165,7 @@ export async function answerUser(
   return { ...question, claimed: true };
 }
 
-async function lostTo(unit: Unit, id: string, session: SessionRow): Promise<UserQuestion & { readonly claimed: boolean }> {
+async function lostTo(unit: Unit, id: string, session: SessionRow): Promise<DecidedQuestion> {
   const decided = await findUserQuestion(unit, id);
   if (!decided) throw new Error(`question ${id} vanished under its session’s lock`);
   return { ...toUserQuestion({ ...decided, task_id: session.task_id }), claimed: false };

@@ -15,6 +15,7 @@ export function toProfile(row: ProfileRow): AgentProfile {
     fallback_models: [...row.fallback_models],
     budgets: row.budgets,
     parent_question_timeout_seconds: row.parent_question_timeout_seconds,
+    user_question_timeout_seconds: row.user_question_timeout_seconds,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     archived_at: row.archived_at?.toISOString() ?? null,

@@ -30,6 +30,7 @@ function input(given: Partial<CreateProfile> = {}): CreateProfile {
     fallback_models: ['one', 'two'],
     budgets: { max_rounds: 7 },
     parent_question_timeout_seconds: null,
+    user_question_timeout_seconds: null,
     ...given,
   };
 }

@@ -3,7 +3,7 @@ import { isRefusal, type Limits, refuse } from '@echelon/domain';
 import { type Database, readQuestion, readQuestionChain, readQuestions, type QuestionView } from '@echelon/persistence';
 import type { Actor, AgentActor, OperatorActor } from './actor.js';
 import { askParent } from './ask-parent.js';
-import { answerUser, askUser } from './ask-user.js';
+import { answerUser, askUser, cancelUser } from './ask-user.js';
 import { type Outcome, refusalOf } from './outcome.js';
 import { pageByCreation, readPageByCreation } from './page.js';
 import { toParentQuestion, toQuestion } from './question-view.js';
@@ -49,6 +49,13 @@ export class QuestionService {
     const found = isId(id) ? await readQuestion(this.database, id) : null;
     if (found?.type === 'parent_question') return refuse('QUESTION_NOT_YOURS');
     return refusalOf(this.transactions.run((unit) => answerUser(unit, this.limits, actor, { id, input })));
+  }
+
+  /** Takes an operator question back: whoever asked goes on without an answer. One that is decided stays so, with `claimed: false`. */
+  async cancelUser(actor: OperatorActor, id: string): Promise<Outcome<UserQuestion & { readonly claimed: boolean }>> {
+    const found = isId(id) ? await readQuestion(this.database, id) : null;
+    if (found?.type === 'parent_question') return refuse('QUESTION_NOT_YOURS');
+    return refusalOf(this.transactions.run((unit) => cancelUser(unit, actor, id)));
   }
 
   /** A question of either kind. An agent sees those that its task asked or was asked. */

@@ -8,11 +8,13 @@ import {
   type Database,
   listDue,
   listExpiredQuestions,
+  listExpiredUserQuestions,
   listForgotten,
   listVoidLeases,
   lockSessions,
   type SessionRow,
 } from '@echelon/persistence';
+import { expireUserQuestion } from './ask-user.js';
 import { expireQuestion } from './ending.js';
 import { recoverLease } from './lease-recovery.js';
 import type { Logger } from './logger.js';
@@ -96,6 +98,7 @@ export class Sweeper {
     await this.#attempt('cascades', () => resumeCascades(database, transactions));
     await this.#attempt('deletions', () => resumeDeletions(database, transactions));
     await this.#each('questions', listExpiredQuestions(database, BATCH), (id) => expireQuestion(transactions, id));
+    await this.#each('questions', listExpiredUserQuestions(database, BATCH), (id) => expireUserQuestion(transactions, id));
     await this.#each('waits', listDue(database, BATCH), (id) => this.#refresh(id, { lost: false }));
     const forgotten = listForgotten(database, await this.#announceAfterMs(), BATCH);
     await this.#each('forgotten', forgotten, (id) => this.#refresh(id, { lost: true }));

@@ -63,7 +63,7 @@ export { deleteOutbox, listLeftOutbox, sendOutbox, sendOutboxUnlocked, type Outb
 export { setRunnable } from './sql/set-runnable.js';
 export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
 export { invalidateCursors, listInterruptedTurns, revokeAllTokens, revokeLeases } from './sql/restore.js';
-export { countAnnouncement, listDue, listExpiredQuestions, listForgotten, listVoidLeases } from './sql/sweep.js';
+export { countAnnouncement, listDue, listExpiredQuestions, listExpiredUserQuestions, listForgotten, listVoidLeases } from './sql/sweep.js';
 export {
   announceUnreached,
   listReachedRoots,

@@ -32,6 +32,7 @@ export interface ProfileRow {
   /** What the contract `Budgets` says; all off unless set. */
   readonly budgets: Readonly<Record<string, number | undefined>>;
   readonly parent_question_timeout_seconds: number | null;
+  readonly user_question_timeout_seconds: number | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly archived_at: Date | null;

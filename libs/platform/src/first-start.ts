@@ -61,6 +61,7 @@ async function prepareWorkspace(actor: Actor, { config, services, provider }: Pr
       fallback_models: [],
       budgets: {},
       parent_question_timeout_seconds: null,
+      user_question_timeout_seconds: null,
     }),
   );
 }

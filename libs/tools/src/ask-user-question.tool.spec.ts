@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ASK, ToolBench } from '../../../test/support/tool-bench.js';
-import type { World } from '../../../test/support/world.js';
+import { accepted, type World } from '../../../test/support/world.js';
 
 let bench: ToolBench;
 let world: World;
@@ -60,6 +60,18 @@ describe('ask_user_question_kandev', () => {
       reject_reason: 'Decide.',
     });
     expect(await bench.countQuestions(task)).toBe(1);
+  });
+
+  test('that was taken back tells the agent to decide, and gives it no answer [V4]', async () => {
+    const task = await world.task();
+    const pending = await bench.succeed(world.agent(task), 'ask_user_question_kandev', ASK, { surface: 'mcp' });
+    accepted(await world.services.questions.cancelUser(world.operator, String(pending['question_id'])));
+    expect(await bench.succeed(world.agent(task), 'ask_user_question_kandev', ASK, { surface: 'mcp' })).toEqual({
+      question_id: pending['question_id'],
+      status: 'cancelled',
+      questions: { q1: { answered: false, rejected: false } },
+      instruction: expect.stringContaining('best judgment'),
+    });
   });
 
   test('an autopilot task cannot ask the operator, although the name is known to it [D3]', async () => {

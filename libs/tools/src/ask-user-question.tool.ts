@@ -18,6 +18,8 @@ import type { ToolServices } from './tool-services.js';
 
 const NAME = 'ask_user_question_kandev';
 const ASK_AGAIN = 'Nobody has answered yet. Do not invent an answer: call this tool again later with exactly the same arguments to get it.';
+const NOBODY_ANSWERS =
+  'Nobody will answer this. Decide by your best judgment and state the assumption in your result; do not ask it again.';
 
 const QuestionResult = z.object({
   answered: z.boolean(),
@@ -80,6 +82,7 @@ function toAnswers(question: UserQuestion): AskUserQuestionResult {
     status: question.status,
     questions: Object.fromEntries(question.questions.map((asked) => [asked.id, toAnswer(question, asked)])),
     ...(question.reject_reason === null ? {} : { reject_reason: question.reject_reason }),
+    ...(question.status === 'expired' || question.status === 'cancelled' ? { instruction: NOBODY_ANSWERS } : {}),
   };
 }
 

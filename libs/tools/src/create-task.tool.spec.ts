@@ -52,6 +52,7 @@ describe('create_task_kandev', () => {
         fallback_models: [],
         budgets: {},
         parent_question_timeout_seconds: null,
+        user_question_timeout_seconds: null,
       }),
     );
     const before = await bench.countTasks();

@@ -57,4 +57,15 @@ export class QuestionController {
   ) {
     return this.services.questions.answerUser(actor, id, body);
   }
+
+  @Post(':id/cancel')
+  @Operation({
+    summary: 'Take back a question to operators',
+    description:
+      'Whoever asked goes on without an answer. A question that was decided stays as it is, with `claimed: false`; one to a parent is refused (QUESTION_NOT_YOURS).',
+    returns: AnsweredUserQuestion,
+  })
+  cancelQuestion(@CurrentActor() actor: OperatorActor, @Param('id', { schema: Id }) id: string) {
+    return this.services.questions.cancelUser(actor, id);
+  }
 }

@@ -45,12 +45,12 @@ export async function findSameUserQuestion(
   return row ?? null;
 }
 
-/** Records an operator's decision; null when somebody decided, or nobody waits for it any more. */
+/** Records how an operator question ends; null when somebody decided, or nobody waits for it any more. */
 export async function decideUserQuestion(
   tx: Tx,
   id: string,
   decision: {
-    readonly status: 'answered' | 'rejected';
+    readonly status: Exclude<UserQuestionRow['metadata']['status'], 'pending'>;
     readonly answers: Readonly<Record<string, string>> | null;
     readonly rejectReason: string | null;
     readonly by: string;

@@ -46,3 +46,13 @@ export function listExpiredQuestions(tx: Tx, limit: number): Promise<readonly { 
     [limit],
   );
 }
+
+/** Pending operator questions whose profile's time-out has passed (V4). */
+export function listExpiredUserQuestions(tx: Tx, limit: number): Promise<readonly { readonly id: string }[]> {
+  return tx.query(
+    `SELECT q.id FROM message q JOIN session s ON s.id = q.session_id JOIN agent_profile p ON p.id = s.profile_id
+     WHERE q.type = 'user_question' AND q.metadata->>'status' = 'pending' AND p.user_question_timeout_seconds IS NOT NULL
+       AND q.created_at < clock_timestamp() - p.user_question_timeout_seconds * interval '1 second' LIMIT $1`,
+    [limit],
+  );
+}
