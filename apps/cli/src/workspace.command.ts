@@ -35,6 +35,40 @@ export function addWorkspaceCommand(program: Command, terminal: Terminal): void 
       const found = await connect(options).workspaces.get(id);
       print(terminal, options.json, found, () => table(Object.entries(found)));
     });
+  addGrants(workspace, terminal);
+}
+
+/** Messages between workspaces: refused, unless an operator has granted them. */
+function addGrants(workspace: Command, terminal: Terminal): void {
+  workspace
+    .command('grants')
+    .description('list the workspaces that a workspace’s tasks may send messages to')
+    .argument('<workspace>', 'workspace id', WORKSPACE)
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      const { items } = await connect(options).workspaces.listGrants(id);
+      print(terminal, options.json, { items }, () => (items.length === 0 ? ['No grants.'] : items.map((grant) => grant.to_workspace_id)));
+    });
+  workspace
+    .command('grant')
+    .description('let a workspace’s tasks send messages to another one’s')
+    .argument('<workspace>', 'workspace id', WORKSPACE)
+    .argument('<to>', 'id of the other workspace', WORKSPACE)
+    .action(async (id: string, to: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      const granted = await connect(options).workspaces.grant(id, to);
+      print(terminal, options.json, granted, () => ['granted']);
+    });
+  workspace
+    .command('revoke')
+    .description('take such a grant back')
+    .argument('<workspace>', 'workspace id', WORKSPACE)
+    .argument('<to>', 'id of the other workspace', WORKSPACE)
+    .action(async (id: string, to: string, _options: unknown, command: Command) => {
+      const options: Common = command.optsWithGlobals();
+      const revoked = await connect(options).workspaces.revokeGrant(id, to);
+      print(terminal, options.json, revoked, () => ['revoked']);
+    });
 }
 
 function summarize({ id, name }: Workspace): readonly string[] {

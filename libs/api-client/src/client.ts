@@ -39,6 +39,8 @@ import type {
   UserQuestion,
   UpdateWorkflow,
   Workspace,
+  Workspace,
+  WorkspaceGrant,
   Workflow,
   WriteTaskPlan,
   WrittenTaskPlan,
@@ -77,6 +79,9 @@ export interface ApiClient {
   readonly workspaces: {
     create(input: CreateWorkspace, options?: CreateOptions): Promise<Workspace>;
     list(query?: PageInput, options?: CallOptions): Promise<Page<Workspace>>;
+    listGrants(id: string, options?: CallOptions): Promise<Page<WorkspaceGrant>>;
+    grant(id: string, toId: string, options?: CallOptions): Promise<WorkspaceGrant>;
+    revokeGrant(id: string, toId: string, options?: CallOptions): Promise<WorkspaceGrant>;
     get(id: string, options?: CallOptions): Promise<Workspace>;
   };
   readonly profiles: {
@@ -187,6 +192,9 @@ function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces
     workspaces: {
       create: (input, call) => create('/workspaces', input, call),
       list: (query, call) => get('/workspaces', query, call),
+      listGrants: (id, call) => get(at`/workspaces/${id}/grants`, {}, call),
+      grant: (id, toId, call) => send('PUT', at`/workspaces/${id}/grants/${toId}`, undefined, call),
+      revokeGrant: (id, toId, call) => send('DELETE', at`/workspaces/${id}/grants/${toId}`, undefined, call),
       get: (id, call) => get(at`/workspaces/${id}`, {}, call),
     },
     profiles: {

@@ -33,4 +33,15 @@ export {
 export { DeletedTaskPlan, FoundTaskPlan, TaskPlan, WriteTaskPlan, WrittenTaskPlan } from './task-plan.js';
 export { InvariantReport } from './system.js';
 export { AgentProfile, CreateProfile, CreateWorkspace, IssueToken, IssuedToken, Token, UpdateProfile, Workspace } from './workspace.js';
+export {
+  AgentProfile,
+  CreateProfile,
+  CreateWorkspace,
+  IssueToken,
+  IssuedToken,
+  Token,
+  UpdateProfile,
+  Workspace,
+  WorkspaceGrant,
+} from './workspace.js';
 export { CreateWorkflow, UpdateWorkflow, Workflow, WorkflowStep } from './workflow.js';

@@ -6,6 +6,10 @@ export type Workspace = z.infer<typeof Workspace>;
 export const CreateWorkspace = z.strictObject({ name: z.string().trim().min(1).max(120) }).meta({ id: 'CreateWorkspace' });
 export type CreateWorkspace = z.infer<typeof CreateWorkspace>;
 
+/** Tasks of a workspace may send messages to tasks of another one, and nothing else. */
+export const WorkspaceGrant = z.object({ workspace_id: Id, to_workspace_id: Id, created_at: Instant }).meta({ id: 'WorkspaceGrant' });
+export type WorkspaceGrant = z.infer<typeof WorkspaceGrant>;
+
 const Runtime = z.enum(['loop', 'external', 'passthrough']);
 const Budgets = z
   .strictObject({

@@ -26,6 +26,7 @@ import {
   findOpenTurn,
   findPendingQuestion,
   findTask,
+  holdGrant,
   insertAudit,
   listSessions,
   lockSessionSets,
@@ -74,7 +75,7 @@ export async function deliverMessage(unit: Unit, limits: Limits, actor: Actor, m
   const idempotency = keyOf(actor, message);
   const same = idempotency && (await findEntryByKey(unit, idempotency.scope, idempotency.keyHash));
   if (same) return repeat(message.taskId, same, idempotency.bodyHash);
-  const target = await chooseTarget(unit, actor, inScope(actor, task), message);
+  const target = await chooseTarget(unit, actor, await inReach(unit, actor, task), message);
   if (isRefusal(target)) return target;
   const tooLong = checkBytes(limits, 'prompt_bytes', 'prompt', message.text);
   if (tooLong) return tooLong;
@@ -92,6 +93,13 @@ export async function deliverMessage(unit: Unit, limits: Limits, actor: Actor, m
   const queued = await enqueue(unit, await toEntry(unit, actor, message, { target, arrival, idempotency }));
   if (actor.kind === 'operator') await audit(unit, actor, target, queued.entry);
   return result(target, queued.entry, statusOf(target.session, arrival, queued));
+}
+
+/** A task of the sender's own workspace, or of one that a grant lets it write to (M13); any other does not exist for it. */
+async function inReach(unit: Unit, actor: Actor, task: TaskRow | undefined): Promise<TaskRow | Refusal> {
+  const own = inScope(actor, task);
+  if (!isRefusal(own) || !task || actor.kind === 'operator') return own;
+  return (await holdGrant(unit, actor.workspaceId, task.workspace_id)) ? task : own;
 }
 
 async function chooseTarget(unit: Unit, actor: Actor, task: TaskRow | Refusal, message: OrdinaryMessage): Promise<Outcome<Target>> {
@@ -157,11 +165,12 @@ async function toEntry(unit: Unit, actor: Actor, message: OrdinaryMessage, { tar
   };
   if (actor.kind === 'operator') return { ...common, text: message.text, senderKind: 'operator' };
   const task = await findTask(unit, actor.taskId);
-  const { relation } = target;
+  const { relation, task: receiver } = target;
   if (!task || relation === 'operator') throw new Error(`session ${actor.sessionId} has no task`);
+  const answerable = receiver.workspace_id === task.workspace_id || (await holdGrant(unit, receiver.workspace_id, task.workspace_id));
   return {
     ...common,
-    text: peerMessageText(message.text, { task, sessionId: actor.sessionId, relation }),
+    text: peerMessageText(message.text, { task, sessionId: actor.sessionId, relation, answerable }),
     senderKind: 'task',
     senderTaskId: actor.taskId,
     senderSessionId: actor.sessionId,

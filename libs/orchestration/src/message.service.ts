@@ -37,11 +37,14 @@ export class MessageService {
 
   /** A delivery. Its text is shown to operators, to the sender's task and to the receiver's; others see that it exists. */
   async getDelivery(actor: Actor, id: string): Promise<Outcome<QueueEntry>> {
-    const entry = inScope(actor, isId(id) ? await findEntry(this.database, id) : null);
+    const found = isId(id) ? await findEntry(this.database, id) : null;
+    const sent = actor.kind === 'agent' && found?.sender_task_id === actor.taskId;
+    const entry = sent && found ? found : inScope(actor, found);
     if (isRefusal(entry)) return entry;
-    const shown = toQueueEntry(entry);
-    if (actor.kind === 'operator' || entry.sender_task_id === actor.taskId) return shown;
     const receiver = await findSession(this.database, entry.session_id);
-    return receiver?.task_id === actor.taskId ? shown : { ...shown, text: '' };
+    if (!receiver) return refuse('NOT_FOUND');
+    const shown = toQueueEntry(entry);
+    if (sent || actor.kind === 'operator') return shown;
+    return receiver.task_id === actor.taskId ? shown : { ...shown, text: '' };
   }
 }

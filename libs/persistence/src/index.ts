@@ -111,6 +111,7 @@ export {
 export { listLeftCascades, setArchived, setStopping, updateOpeningPrompt, updateTaskTexts } from './sql/write-task.js';
 export { deletePlan, findPlan, findPlanWrite, insertPlanWrite, type PlanRow, type StoredPlan, writePlan } from './sql/task-plan.js';
 export { insertWorkspace } from './sql/write-workspace.js';
+export { deleteGrant, holdGrant, insertGrant, listGrants, type WorkspaceGrantRow } from './sql/workspace-grant.js';
 export { findDefaultWorkspace, workspaceExists } from './sql/find-workspace.js';
 export { listTokens } from './token.repository.js';
 export { findWorkspace, listWorkspaces } from './workspace.repository.js';
