@@ -116,6 +116,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     ...settling('parent', scenes.parkingParent),
     later: ({ questions }, { operator, questionId }) => questions.answerUser(operator, questionId, { rejected: true }),
   },
+  'settle by the rule of a step': settling('child', scenes.movingChild),
+  'settle a deferred move': settling('child', scenes.movedChild),
+  'move to a step': {
+    ...asOperator(({ tasks }, { operator, child, stepId }) => tasks.moveToStep(operator, child.id, { workflow_step_id: stepId })),
+    scene: scenes.restingChild,
+  },
   'settle and hand over': settling('child', scenes.busyChild(PROMPTS.ask, { reason: 'handed_over' })),
   'settle a failed turn': settling('child', scenes.busyChild(PROMPTS.fail, FAILED)),
   'settle a stopped turn': settling('child', scenes.stoppedChild),

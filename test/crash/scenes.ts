@@ -1,5 +1,6 @@
 /** What has happened before the operation whose process dies. */
 import type { LoopStop } from '@echelon/agent-loop';
+import { Workflows } from '../support/workflows.js';
 import { accepted, type TestTask, type World } from '../support/world.js';
 import { ASK, CALL, PARKED, PROMPTS } from './scripted-agents.js';
 import { agentOf, family, open, type Stage, waiting } from './stage.js';
@@ -83,6 +84,37 @@ export async function stoppedChild(world: World): Promise<Stage> {
   const { turn } = await open(world, stage.child, PROMPTS.rest);
   accepted(await world.services.turns.stop(stage.operator, turn.id));
   return { ...stage, stop: { reason: 'cancelled', by: 'stop' } };
+}
+
+/** The child is in a step whose rule moves it, when its turn ends, to the last one, which has instructions. */
+export async function movingChild(world: World): Promise<Stage> {
+  return inStep(world, await busyChild(PROMPTS.rest)(world), 'move_to_next');
+}
+
+/** The child is in a step that says nothing; the operator asked for a move while its turn runs. */
+export async function movedChild(world: World): Promise<Stage> {
+  const stage = await inStep(world, await busyChild(PROMPTS.rest)(world), 'none');
+  accepted(await new Workflows(world).tasks.moveToStep(stage.operator, stage.child.id, { workflow_step_id: stage.stepId }));
+  return stage;
+}
+
+/** The child rests in a step that says nothing. */
+export async function restingChild(world: World): Promise<Stage> {
+  const stage = await family(world);
+  await world.endTurn(await open(world, stage.child, PROMPTS.rest));
+  return inStep(world, stage, 'none');
+}
+
+async function inStep(world: World, stage: Stage, rule: 'none' | 'move_to_next'): Promise<Stage> {
+  const steps = [
+    { name: 'Plan', on_turn_complete: rule },
+    { name: 'Build', instructions: 'Build.' },
+  ];
+  const workflow = await new Workflows(world).define(...steps);
+  const [first, last] = workflow.steps;
+  if (!first || !last) throw new Error('a workflow of two steps');
+  await world.rows('UPDATE task SET workflow_step_id = $2 WHERE id = $1', [stage.child.id, first.id]);
+  return { ...stage, stepId: last.id };
 }
 
 /** The holder of the child's turn is gone. */

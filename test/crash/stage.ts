@@ -14,6 +14,8 @@ export interface Stage {
   readonly child: TestTask;
   /** The question for whose answer the child waits. */
   readonly questionId: string;
+  /** The step that the child moves to. */
+  readonly stepId: string;
   /** How the turn stops that is to be settled. */
   readonly stop: LoopStop;
   /** The parent answers only when it is reminded. */
@@ -25,7 +27,7 @@ export async function family(world: World): Promise<Stage> {
   const parent = await world.task({ title: 'The parent' });
   const child = await world.task({ title: 'The child', parent, autopilot: true });
   const { workspaceId, operator } = world;
-  return { workspaceId, operator, parent, child, questionId: '', stop: { reason: 'completed' }, reluctant: false };
+  return { workspaceId, operator, parent, child, questionId: '', stepId: '', stop: { reason: 'completed' }, reluctant: false };
 }
 
 /** Opens a turn of the task with a prompt. */

@@ -2,6 +2,7 @@
 import type { LoopStop } from '@echelon/agent-loop';
 import type { CreateWorkflow, MovedTask, Workflow } from '@echelon/contracts';
 import { DEFAULT_LIMITS } from '@echelon/domain';
+import { newId } from '@echelon/persistence';
 import type { Actor } from '../../libs/orchestration/src/actor.js';
 import type { ClaimedTurn } from '../../libs/orchestration/src/claim.js';
 import type { Outcome } from '../../libs/orchestration/src/outcome.js';
@@ -15,7 +16,6 @@ type StepInput = Partial<CreateWorkflow['steps'][number]> & { readonly name: str
 export class Workflows {
   readonly service: WorkflowService;
   readonly tasks: TaskService;
-  #count = 0;
 
   constructor(private readonly world: World) {
     this.service = new WorkflowService(world.database, world.transactions, DEFAULT_LIMITS);
@@ -29,7 +29,7 @@ export class Workflows {
 
   input(...steps: readonly StepInput[]): CreateWorkflow {
     const full = steps.map((step) => ({ on_turn_complete: 'none' as const, requires_signal: false, instructions: '', ...step }));
-    return { workspace_id: this.world.workspaceId, name: `Workflow ${++this.#count}`, is_default: false, steps: full };
+    return { workspace_id: this.world.workspaceId, name: `Workflow ${newId()}`, is_default: false, steps: full };
   }
 
   /** A task in a step of the workflow, the first one where none is named. */

@@ -1,2 +1,2 @@
 export { LoopRuntime, type LoopRuntimeOptions } from './loop-runtime.js';
-export { buildSystemPrompt, type PromptFacts } from './system-prompt.js';
+export { buildSystemPrompt, type PromptFacts, type PromptStep } from './system-prompt.js';

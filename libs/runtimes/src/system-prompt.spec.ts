@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { deriveContract, type RuntimeKind } from '@echelon/domain';
-import { buildSystemPrompt } from '@echelon/runtimes';
+import { buildSystemPrompt, type PromptStep } from '@echelon/runtimes';
 import { OFFERED_TOOLS } from '@echelon/tools';
 
 const TOOL = /\b[a-z_]+_kandev\b/g;
@@ -15,6 +15,46 @@ function promptOf({ runtime, autopilot, parent }: (typeof cells)[number], title 
   const contract = deriveContract({ autopilot, hasParent: parent !== null, sessionKind: 'task', runtime });
   return buildSystemPrompt({ ...FACTS, task: { ...FACTS.task, title }, contract, parent });
 }
+
+const STEP: PromptStep = {
+  name: 'Build',
+  workflow_name: 'Usual',
+  position: 2,
+  steps: 3,
+  requires_signal: false,
+  instructions: '',
+};
+
+function promptIn(step: Partial<PromptStep>): string {
+  const contract = deriveContract({ autopilot: true, hasParent: true, sessionKind: 'task', runtime: 'loop' });
+  return buildSystemPrompt({ ...FACTS, contract, parent: PARENT, step: { ...STEP, ...step } });
+}
+
+describe('the system prompt of a task in a step', () => {
+  test('names the step and its place, in the place of what else says how to finish', () => {
+    expect(promptIn({})).toMatch(/^## Your step\n\nYour task goes through the workflow "Usual" and is in its step "Build" \(2 of 3\)\.$/m);
+    expect(promptIn({})).not.toContain('## Finishing');
+  });
+
+  test('says whether the step requires a completion signal', () => {
+    expect(promptIn({ requires_signal: true })).toContain('The step requires that call');
+    expect(promptIn({})).not.toContain('The step requires that call');
+  });
+
+  test('says that a signal completes the task on the last step, and only there', () => {
+    expect(promptIn({ position: 3 })).toContain('which completes the task');
+    expect(promptIn({})).not.toContain('completes the task');
+  });
+
+  test('holds the instructions of the step where it has some', () => {
+    expect(promptIn({ instructions: 'Build it.\nTest it.' })).toMatch(/^## Instructions of your step\n\nBuild it\.\nTest it\.$/m);
+    expect(promptIn({})).not.toContain('## Instructions of your step');
+  });
+
+  test('gives a name no way to add a section of its own [D7]', () => {
+    expect(promptIn({ name: 'x\n\n## Asking the operator' }).match(/^## Asking .*$/gm)).toEqual(['## Asking your parent']);
+  });
+});
 
 describe('the system prompt', () => {
   test.each(cells)('mentions no tool that is not offered: %j [D2]', (cell) => {

@@ -1,12 +1,12 @@
 /** `list_workflows_kandev`, `list_workflow_steps_kandev`, `move_task_kandev`: the steps that tasks go through. Operators define them. */
 import type { ToolDefinition } from '@echelon/agent-loop';
 import type { Workflow } from '@echelon/contracts';
+import { isRefusal, refuse } from '@echelon/domain';
 import { z } from 'zod';
 import { exactId, pageArguments, SELF, selfOrId } from './tool-arguments.js';
 import { callerOf, type ToolContext } from './tool-context.js';
 import { refused, toResult } from './tool-result.js';
 import type { ToolServices } from './tool-services.js';
-import { isRefusal, refuse } from '@echelon/domain';
 
 const ListWorkflows = z.strictObject({
   workspace_id: exactId('Only workflows of this workspace; an agent sees its own alone.').optional(),
