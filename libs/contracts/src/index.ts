@@ -32,7 +32,7 @@ export {
 } from './task.js';
 export { DeletedTaskPlan, FoundTaskPlan, TaskPlan, WriteTaskPlan, WrittenTaskPlan } from './task-plan.js';
 export { InvariantReport } from './system.js';
-export { AgentProfile, CreateProfile, CreateWorkspace, IssueToken, IssuedToken, Token, UpdateProfile, Workspace } from './workspace.js';
+export { CreateWorkflow, UpdateWorkflow, Workflow, WorkflowStep } from './workflow.js';
 export {
   AgentProfile,
   CreateProfile,
@@ -44,4 +44,3 @@ export {
   Workspace,
   WorkspaceGrant,
 } from './workspace.js';
-export { CreateWorkflow, UpdateWorkflow, Workflow, WorkflowStep } from './workflow.js';
