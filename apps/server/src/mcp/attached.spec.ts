@@ -61,11 +61,15 @@ describe('an attached session', () => {
     await agent.client.close();
   });
 
-  test('reads its inbox without taking anything', async () => {
+  test('reads its inbox without taking anything, and there what it was handed last', async () => {
     const agent = await attach();
     const inbox = await agent.client.call('list_task_inbox_kandev');
-    expect(inbox.structured).toMatchObject({ items: [{ text: 'Lead.', state: 'queued' }] });
+    expect(inbox.structured).toMatchObject({ items: [{ text: 'Lead.', state: 'queued' }], delivered: null });
     expect(await turnsOf(agent)).toEqual([]);
+    const first = await wait(agent);
+    const again = await agent.client.call('list_task_inbox_kandev');
+    expect(again.structured).toEqual({ items: [], next_cursor: null, delivered: { ...first, delivered_before: true } });
+    expect(await turnsOf(agent)).toEqual(['running']);
     await agent.client.close();
   });
 
