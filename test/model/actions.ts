@@ -6,17 +6,28 @@
  * K2  one id, one job       K6  gate                   K8  one end
  * K3  claim                 K6b asked is asked         K9  nobody waits for nobody
  * K4  fence                 K10 sweep                  K13 park
+ * S9  a question that is over opens no turn of its parent (autopilot-contract.md)
  */
-import type { Core, Entry, EntryKind, Rules, SessionName, Turn, Worker, WorkerName } from './core.js';
+import type { Core, Entry, EntryKind, QuestionId, Rules, SessionName, Turn, Worker, WorkerName } from './core.js';
+
+/** The question that the entry of a turn brought. */
+export const openedAbout = (core: Core, name: SessionName, turn: Turn): QuestionId | null =>
+  core.sessions[name].queue[turn.entry]?.about ?? null;
 
 export const currentTurn = (core: Core, name: SessionName): Turn | undefined => core.sessions[name].turns.find((turn) => turn.isOpen);
 
-const isGated = (core: Core, name: SessionName): boolean => name === 'child' && core.question?.status === 'pending';
+export const isGated = (core: Core, name: SessionName): boolean => core.questions[name]?.status === 'pending';
+
+export const isPending = (core: Core, { asker, turn }: QuestionId): boolean => isGated(core, asker) && core.questions[asker]?.turn === turn;
+
+/** Notices and decisions first, then questions, then the rest (autopilot-contract.md §8). */
+const RANKS: Readonly<Record<EntryKind, number>> = { notice: 0, answer: 0, message: 0, question: 2, prompt: 3, peer: 3, reminder: 3 };
 
 /** K6: while a question is pending only its answer is admissible. */
 function findAdmissible(core: Core, rules: Rules, name: SessionName): Entry | undefined {
   const isAdmissible = (entry: Entry) => !isGated(core, name) || entry.kind === 'answer' || rules.has('no-gate');
-  return core.sessions[name].queue.find((entry) => entry.turn === null && isAdmissible(entry));
+  const admissible = core.sessions[name].queue.filter((entry) => entry.turn === null && isAdmissible(entry));
+  return admissible.toSorted((one, other) => RANKS[one.kind] - RANKS[other.kind])[0];
 }
 
 /** K13: a parked turn goes on when all its waits are decided. */
@@ -32,8 +43,9 @@ export function isRunnable(core: Core, rules: Rules, name: SessionName): boolean
 }
 
 /** K1: entry and announcement are one transaction; a live holder needs none, it drains under the same lock. */
-export function enqueue(core: Core, rules: Rules, name: SessionName, kind: EntryKind): void {
-  core.sessions[name].queue.push({ kind, turn: null });
+export function enqueue(core: Core, rules: Rules, name: SessionName, kind: EntryKind, about: QuestionId | null = null): void {
+  if (core.gone.includes(name)) core.incident = `an entry for ${name}, which is gone`;
+  core.sessions[name].queue.push({ kind, about, turn: null });
   announceIfFree(core, rules, name);
 }
 
@@ -80,6 +92,8 @@ function openNext(core: Core, rules: Rules, name: SessionName): boolean {
   const { queue, turns } = core.sessions[name];
   const entry = findAdmissible(core, rules, name);
   if (!entry) return false;
+  if (entry.kind === 'question' && entry.about && !isPending(core, entry.about))
+    core.incident = 'a turn was opened for a question that is over';
   entry.turn = turns.length;
   turns.push({
     entry: queue.indexOf(entry),
@@ -105,37 +119,60 @@ export function holdsLease(core: Core, rules: Rules, { session: name, epoch }: W
 /** K5: closing the turn, draining the next entry and releasing the lease are one transaction. K6b decides by the turn, not by now. */
 export function settle(core: Core, rules: Rules, name: SessionName, turn: Turn): void {
   turn.isOpen = false;
-  const hasAsked = rules.has('settle-by-status') ? core.question?.status === 'pending' : turn.endedByQuestion;
-  if (name === 'child' && turn.kind === 'prompt' && core.questions > 0 && !hasAsked) {
+  const hasAsked = rules.has('settle-by-status') ? isGated(core, name) : turn.endedByQuestion;
+  if (core.questions[name]?.turn === core.sessions[name].turns.indexOf(turn) && !hasAsked) {
     core.incident = 'the workflow moved on a turn that ended by asking';
   }
   if (!rules.has('no-drain') && openNext(core, rules, name)) return;
   core.sessions[name].lease = null;
 }
 
-/** K7: an ask is idempotent under its key; K6b: it marks its turn. */
-export function ask(core: Core, rules: Rules, turn: Turn): void {
-  if (core.questions > 0 && !rules.has('ask-not-idempotent')) return;
-  core.question = { status: 'pending', answers: 0 };
-  core.questions += 1;
+/** K7: an ask is idempotent under its key; K6b: it marks its turn. `cause`: the question that led to it. */
+export function ask(core: Core, rules: Rules, name: SessionName, turn: Turn, cause: QuestionId | null = null): void {
+  const parent = core.parents[name];
+  const asked = core.questions[name];
+  const number = core.sessions[name].turns.indexOf(turn);
+  const isRepeated = asked?.turn === number;
+  if (parent === undefined || (isRepeated && !rules.has('ask-not-idempotent'))) return;
+  const asks = isRepeated ? asked.asks + 1 : 1;
+  core.questions[name] = { parent, turn: number, cause, asks, status: 'pending', answers: 0 };
   turn.endedByQuestion = true;
-  enqueue(core, rules, 'parent', 'question');
+  enqueue(core, rules, parent, 'question', { asker: name, turn: number });
 }
 
-/** K8: one conditional update from pending, and what it triggers in the same transaction. */
-export function answer(core: Core, rules: Rules): void {
-  const { question } = core;
-  if (question === null || (question.status !== 'pending' && !rules.has('answer-not-conditional'))) return;
+/** K8: one conditional update of the named question from pending, and what it triggers in the same transaction. */
+export function answer(core: Core, rules: Rules, { asker, turn }: QuestionId): void {
+  const question = core.questions[asker];
+  if (!question || (question.turn !== turn && !rules.has('answer-by-session'))) return;
+  if (question.turn !== turn && question.status === 'pending') core.incident = 'a late answer decided another question';
+  if (question.status !== 'pending' && !rules.has('answer-not-conditional')) return;
   question.status = 'answered';
   question.answers += 1;
-  enqueue(core, rules, 'child', 'answer');
+  enqueue(core, rules, asker, 'answer');
 }
 
-/** K8 and K9: the question of a parent that is gone becomes stale, and its live child is told. */
-export function makeStale(core: Core, rules: Rules): void {
-  if (core.question?.status !== 'pending') return;
-  core.question.status = 'stale';
-  if (!rules.has('stale-without-notice')) enqueue(core, rules, 'child', 'notice');
+/** K8 and K9: a question that nobody can answer any more becomes stale, and its asker is told if it lives. */
+export function makeStale(core: Core, rules: Rules, asker: SessionName): void {
+  if (!endWithoutAnswer(core, rules, asker, 'stale') || core.gone.includes(asker)) return;
+  if (!rules.has('stale-without-notice')) enqueue(core, rules, asker, 'notice');
+}
+
+/** K8: an explicit prompt ends the wait, then it is admitted. */
+export function supersede(core: Core, rules: Rules, asker: SessionName): void {
+  endWithoutAnswer(core, rules, asker, 'superseded');
+  enqueue(core, rules, asker, 'message');
+}
+
+/** S9: the parent's entry goes with the question. False where none was pending. */
+function endWithoutAnswer(core: Core, rules: Rules, asker: SessionName, status: 'superseded' | 'stale'): boolean {
+  const question = core.questions[asker];
+  if (question?.status !== 'pending') return false;
+  question.status = status;
+  const told = core.sessions[question.parent].queue.find(
+    ({ kind, about, turn }) => kind === 'question' && about?.asker === asker && turn === null,
+  );
+  if (told && !rules.has('entry-outlives-question')) told.turn = 'cancelled';
+  return true;
 }
 
 export function completeJob(core: Core, workerName: WorkerName): void {

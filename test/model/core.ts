@@ -1,8 +1,9 @@
-/** The state that all models share: two sessions, two workers, the outbox and the queue; how it is copied and told apart. */
+/** The state that all models share: sessions, two workers, the outbox and the queue; how it is copied and told apart. */
 
-export type SessionName = 'parent' | 'child';
+/** A chain of four, and a second child of `parent`; a model has those that it names. */
+export type SessionName = 'root' | 'lead' | 'parent' | 'child' | 'sibling';
 export type WorkerName = 'w1' | 'w2';
-export type EntryKind = 'prompt' | 'question' | 'answer' | 'message' | 'peer' | 'notice';
+export type EntryKind = 'prompt' | 'question' | 'answer' | 'message' | 'peer' | 'notice' | 'reminder';
 
 /** A rule switched off, named as in the protocol. */
 export type Mutation =
@@ -21,14 +22,27 @@ export type Mutation =
   | 'park-blind'
   | 'decide-without-lock'
   | 'resume-on-first-decision'
-  | 'no-parent-lock';
+  | 'no-parent-lock'
+  | 'answer-by-session'
+  | 'cause-by-newest'
+  | 'entry-outlives-question'
+  | 'stale-on-one-side'
+  | 'no-reminder';
 
 export type Rules = ReadonlySet<Mutation>;
 
+/** A question by its asker and the turn that asked it. */
+export interface QuestionId {
+  readonly asker: SessionName;
+  readonly turn: number;
+}
+
 export interface Entry {
   readonly kind: EntryKind;
+  /** The question that it brings, or reminds of. */
+  readonly about: QuestionId | null;
   /** The turn that it opened. */
-  turn: number | null;
+  turn: number | 'cancelled' | null;
 }
 
 export interface Turn {
@@ -61,7 +75,15 @@ export interface Worker {
   hasCalled: boolean;
 }
 
+/** A question of a session to its direct parent. */
 export interface Question {
+  readonly parent: SessionName;
+  /** The turn that asked it. */
+  readonly turn: number;
+  /** The question that led to it. */
+  readonly cause: QuestionId | null;
+  /** How many rows one ask made. */
+  asks: number;
   status: 'pending' | 'answered' | 'superseded' | 'stale';
   answers: number;
 }
@@ -72,9 +94,13 @@ export interface Job {
 }
 
 export interface Core {
-  /** The child's question to its parent, and how many there were. */
-  question: Question | null;
-  questions: number;
+  readonly names: readonly SessionName[];
+  /** The direct parent of a session now. */
+  parents: Parents;
+  /** Sessions that have ended. */
+  gone: readonly SessionName[];
+  /** The newest question of each session. */
+  questions: Partial<Record<SessionName, Question>>;
   outbox: SessionName[];
   jobs: Job[];
   readonly sessions: Readonly<Record<SessionName, Session>>;
@@ -83,19 +109,23 @@ export interface Core {
   incident: string | null;
 }
 
-export const SESSIONS: readonly SessionName[] = ['parent', 'child'];
+export type Parents = Partial<Record<SessionName, SessionName>>;
+
 export const WORKERS: readonly WorkerName[] = ['w1', 'w2'];
 
 const session = (): Session => ({ queue: [], turns: [], lease: null, epoch: 0 });
 const worker = (): Worker => ({ at: 'idle', isAlive: true, session: null, epoch: 0, hasCalled: false });
 
-export function createCore(): Core {
+/** Sessions without work, by name and direct parent. */
+export function createCore(parents: Parents = { child: 'parent' }, names: readonly SessionName[] = ['parent', 'child']): Core {
   return {
-    question: null,
-    questions: 0,
+    names,
+    parents,
+    gone: [],
+    questions: {},
     outbox: [],
     jobs: [],
-    sessions: { parent: session(), child: session() },
+    sessions: { root: session(), lead: session(), parent: session(), child: session(), sibling: session() },
     workers: { w1: worker(), w2: worker() },
     incident: null,
   };
@@ -105,12 +135,16 @@ export function createCore(): Core {
 export function copyCore<State extends Core>(core: State): State {
   return {
     ...core,
-    question: core.question && { ...core.question },
+    questions: copyQuestions(core.questions),
     outbox: [...core.outbox],
     jobs: core.jobs.map((job) => ({ ...job })),
-    sessions: { parent: copySession(core.sessions.parent), child: copySession(core.sessions.child) },
+    sessions: { ...core.sessions, ...Object.fromEntries(core.names.map((name) => [name, copySession(core.sessions[name])])) },
     workers: { w1: { ...core.workers.w1 }, w2: { ...core.workers.w2 } },
   };
+}
+
+function copyQuestions(questions: Core['questions']): Core['questions'] {
+  return Object.fromEntries(Object.entries(questions).map(([asker, question]) => [asker, { ...question }]));
 }
 
 function copySession(original: Session): Session {
@@ -131,13 +165,21 @@ export function keyOf(core: Core, rest: string | ((order: readonly WorkerName[])
   return `${encodeRows(core)}|${first < second ? first : second}`;
 }
 
-function encodeRows({ question, questions, outbox, sessions, incident }: Core): string {
-  const asked = question ? `${question.status}${String(question.answers)}` : '';
-  return `${asked}/${String(questions)}/${[...outbox].sort().join()}/${incident ?? ''}/${SESSIONS.map((name) => encodeSession(sessions[name])).join()}`;
+function encodeRows({ names, parents, gone, questions, outbox, sessions, incident }: Core): string {
+  const rows = names.map((name) => `${parents[name] ?? ''}${encodeQuestion(questions[name])}${encodeSession(sessions[name])}`);
+  return `${gone.join()}/${[...outbox].sort().join()}/${incident ?? ''}/${rows.join()}`;
 }
 
+function encodeQuestion(question: Question | undefined): string {
+  if (!question) return '';
+  const { parent, turn, cause, asks, status, answers } = question;
+  return [parent, turn, encodeId(cause), asks, status, answers].join('.');
+}
+
+const encodeId = (id: QuestionId | null): string => (id ? `${id.asker}${String(id.turn)}` : '');
+
 function encodeSession({ queue, turns, epoch }: Session): string {
-  const entries = queue.map(({ kind, turn }) => `${kind}${String(turn)}`);
+  const entries = queue.map(({ kind, about, turn }) => `${kind}${encodeId(about)}${String(turn)}`);
   const journal = turns.map(
     ({ kind, wasGated, isOpen, progress, endedByQuestion, isParked, waits }) =>
       `${kind}${flags(wasGated, isOpen, endedByQuestion, isParked)}${String(progress)}${waits.join('+')}`,
@@ -146,8 +188,8 @@ function encodeSession({ queue, turns, epoch }: Session): string {
 }
 
 /** Everything that names a worker, with the workers counted in the given order. */
-function encodeWorkers({ jobs, sessions, workers }: Core, order: readonly WorkerName[]): string {
-  const held = SESSIONS.map((name) => {
+function encodeWorkers({ names, jobs, sessions, workers }: Core, order: readonly WorkerName[]): string {
+  const held = names.map((name) => {
     const { lease } = sessions[name];
     return lease ? `${String(order.indexOf(lease.worker))}.${String(lease.epoch)}` : '';
   });

@@ -2,19 +2,8 @@
  * The wake-up, lease and question protocol: one parent, one child, two workers, the relay and the sweep. The child asks in its first
  * turn, the parent answers the question twice, and up to three faults strike at any moment. Every interleaving is explored.
  */
-import { answer, ask, enqueue, freeLease, kill, makeStale } from './actions.js';
-import {
-  type Core,
-  copyCore,
-  createCore,
-  keyOf,
-  type Mutation,
-  type Rules,
-  SESSIONS,
-  type SessionName,
-  WORKERS,
-  type WorkerName,
-} from './core.js';
+import { answer, ask, enqueue, freeLease, kill, makeStale, openedAbout, supersede } from './actions.js';
+import { type Core, copyCore, createCore, keyOf, type Mutation, type Rules, type SessionName, WORKERS, type WorkerName } from './core.js';
 import { type Exploration, explore, step } from './explore.js';
 import { inTurn, jobSteps, type MaybeStep, type Move, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';
 import { alwaysWrong, areWorkersIdle, wrongWhenQuiet } from './violations.js';
@@ -81,7 +70,7 @@ function turnSteps(state: State, rules: Rules, name: WorkerName): MaybeStep<Stat
 
 /** The agents' script: the child asks in its first turn, call first and result later; the parent answers a question, twice. */
 function work(next: State, rules: Rules, running: Running): boolean {
-  const { worker, turn } = running;
+  const { worker, session, turn } = running;
   if (worker.hasCalled) {
     worker.hasCalled = false;
     turn.progress = 1;
@@ -89,12 +78,13 @@ function work(next: State, rules: Rules, running: Running): boolean {
   }
   if (isAsking(running) && turn.progress === 0) {
     worker.hasCalled = true;
-    ask(next, rules, turn);
+    ask(next, rules, 'child', turn);
     return true;
   }
   if (!isAnswering(running) || isScriptDone(running)) return false;
   turn.progress += 1;
-  answer(next, rules);
+  const about = openedAbout(next, session, turn);
+  if (about) answer(next, rules, about);
   return true;
 }
 
@@ -107,7 +97,7 @@ function isScriptDone(running: Running): boolean {
 }
 
 function faultSteps(state: State, rules: Rules): MaybeStep<State>[] {
-  return [...expirySteps(state), loseQueue(state), ...(state.question === null ? [] : outsideSteps(state, rules))];
+  return [...expirySteps(state), loseQueue(state), ...(state.questions.child === undefined ? [] : outsideSteps(state, rules))];
 }
 
 function expirySteps(state: State): MaybeStep<State>[] {
@@ -115,9 +105,9 @@ function expirySteps(state: State): MaybeStep<State>[] {
     const { lease } = state.sessions[name];
     return lease !== null && state.workers[lease.worker].isAlive;
   };
-  return SESSIONS.filter(isHeldByLiving).map((name) =>
-    strike(state, 'lease_expired', `the lease of ${name} expires under a stalled worker`, (next) => freeLease(next, name)),
-  );
+  return state.names
+    .filter(isHeldByLiving)
+    .map((name) => strike(state, 'lease_expired', `the lease of ${name} expires under a stalled worker`, (next) => freeLease(next, name)));
 }
 
 function loseQueue(state: State): MaybeStep<State> {
@@ -130,13 +120,10 @@ function loseQueue(state: State): MaybeStep<State> {
 /** What people and peers do once there is a question. */
 function outsideSteps(state: State, rules: Rules): MaybeStep<State>[] {
   return [
-    strike(state, 'operator_prompt', 'the operator writes to the child', (next) => {
-      if (next.question?.status === 'pending') next.question.status = 'superseded';
-      enqueue(next, rules, 'child', 'message');
-    }),
+    strike(state, 'operator_prompt', 'the operator writes to the child', (next) => supersede(next, rules, 'child')),
     strike(state, 'sibling_message', 'a sibling writes to the child', (next) => enqueue(next, rules, 'child', 'peer')),
-    state.question?.status === 'pending'
-      ? strike(state, 'parent_archived', 'the parent is archived', (next) => makeStale(next, rules))
+    state.questions.child?.status === 'pending'
+      ? strike(state, 'parent_archived', 'the parent is archived', (next) => makeStale(next, rules, 'child'))
       : undefined,
   ];
 }

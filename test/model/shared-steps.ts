@@ -1,6 +1,6 @@
 /** The moves of the relay, of a worker outside of turns, and of the sweep; they are the same in every model. */
 import { claim, completeJob, currentTurn, freeLease, holdsLease, isRunnable, relay, settle, takeJob } from './actions.js';
-import { type Core, type Rules, SESSIONS, type SessionName, type Turn, type Worker, type WorkerName } from './core.js';
+import type { Core, Rules, SessionName, Turn, Worker, WorkerName } from './core.js';
 import type { Step } from './explore.js';
 
 export type MaybeStep<State> = Step<State> | undefined;
@@ -56,7 +56,7 @@ export function settleTurn(core: Core, rules: Rules, { worker, session, turn }: 
 
 /** K10: void leases are freed and announced; runnable work that nobody holds and nothing announces is announced. */
 export function sweepSteps<State extends Core>(state: State, rules: Rules, move: Move<State>): MaybeStep<State>[] {
-  return SESSIONS.map((name) => {
+  return state.names.map((name) => {
     const { lease } = state.sessions[name];
     if (lease !== null) {
       const isVoid = !state.workers[lease.worker].isAlive && !rules.has('no-sweep');

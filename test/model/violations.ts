@@ -1,37 +1,49 @@
-import { type Core, SESSIONS, WORKERS } from './core.js';
+import { type Core, type SessionName, type Turn, WORKERS } from './core.js';
 
 /** What must not be the case in any state. */
-export function alwaysWrong({ sessions, question, questions, incident }: Core): readonly string[] {
-  const { turns } = sessions.child;
-  const wrong: (string | false)[] = SESSIONS.flatMap((name) => {
-    const opened = sessions[name].turns.map(({ entry }) => entry);
-    return [
-      sessions[name].turns.filter(({ isOpen }) => isOpen).length > 1 && `${name} has two open turns`,
-      new Set(opened).size !== opened.length && `an entry of ${name} opened two turns`,
-    ];
-  });
-  wrong.push(
-    incident ?? false,
-    turns.some(({ kind, wasGated }) => kind === 'peer' && wasGated) && 'an ordinary entry overtook the decision',
-    questions > 1 && 'two questions for one ask',
-    question !== null && question.answers > 1 && 'two answers accepted',
-    turns.filter(({ kind }) => kind === 'answer').length > 1 && 'the answer opened two child turns',
-    question?.status === 'superseded' && hasTurn(turns, 'answer') && hasTurn(turns, 'message') && 'a superseded question was answered',
-  );
-  return wrong.filter((fact) => fact !== false);
+export function alwaysWrong(core: Core): readonly string[] {
+  const wrong = core.names.flatMap((name) => [...wrongOfSession(core, name), ...wrongOfQuestion(core, name)]);
+  return [core.incident ?? false, ...wrong].filter((fact) => typeof fact === 'string');
+}
+
+function wrongOfSession({ sessions }: Core, name: SessionName): (string | false)[] {
+  const { turns } = sessions[name];
+  const opened = turns.map(({ entry }) => entry);
+  return [
+    turns.filter(({ isOpen }) => isOpen).length > 1 && `${name} has two open turns`,
+    new Set(opened).size !== opened.length && `an entry of ${name} opened two turns`,
+    turns.some(({ kind, wasGated }) => (kind === 'peer' || kind === 'question') && wasGated) && 'an ordinary entry overtook the decision',
+  ];
+}
+
+function wrongOfQuestion({ sessions, questions }: Core, name: SessionName): (string | false)[] {
+  const question = questions[name];
+  if (!question) return [];
+  const later = sessions[name].turns.slice(question.turn + 1);
+  return [
+    question.asks > 1 && 'two questions for one ask',
+    question.answers > 1 && 'two answers accepted',
+    later.filter(({ kind }) => kind === 'answer').length > 1 && 'the answer opened two child turns',
+    question.status === 'superseded' && hasTurn(later, 'answer') && hasTurn(later, 'message') && 'a superseded question was answered',
+  ];
 }
 
 /** What must not be left when nothing but faults could still happen. */
-export function wrongWhenQuiet({ sessions, question }: Core): readonly string[] {
-  const wrong: (string | false)[] = SESSIONS.flatMap((name) => [
-    sessions[name].queue.some(({ turn }) => turn === null) && `${name} is quiet with an undelivered entry`,
-    sessions[name].turns.some(({ isOpen }) => isOpen) && `${name} is quiet with an open turn`,
-    sessions[name].lease !== null && `${name} is quiet with a lease`,
-  ]);
-  wrong.push(
-    question?.status === 'pending' && 'the child waits for nobody',
-    question?.status === 'stale' && !hasTurn(sessions.child.turns, 'notice') && 'the question is stale and the child was not told',
-  );
+export function wrongWhenQuiet({ names, gone, sessions, questions }: Core): readonly string[] {
+  const wrong: (string | false)[] = names.flatMap((name) => {
+    const { queue, turns, lease } = sessions[name];
+    const question = questions[name];
+    return [
+      queue.some(({ turn }) => turn === null) && `${name} is quiet with an undelivered entry`,
+      turns.some(({ isOpen }) => isOpen) && `${name} is quiet with an open turn`,
+      lease !== null && `${name} is quiet with a lease`,
+      question?.status === 'pending' && `the ${name} waits for nobody`,
+      question?.status === 'stale' &&
+        !gone.includes(name) &&
+        !hasTurn(turns.slice(question.turn + 1), 'notice') &&
+        `the question is stale and the ${name} was not told`,
+    ];
+  });
   return wrong.filter((fact) => fact !== false);
 }
 
@@ -39,4 +51,4 @@ export function areWorkersIdle({ workers }: Core): boolean {
   return WORKERS.every((name) => !workers[name].isAlive || workers[name].at === 'idle');
 }
 
-const hasTurn = (turns: Core['sessions']['child']['turns'], wanted: string): boolean => turns.some(({ kind }) => kind === wanted);
+const hasTurn = (turns: readonly Turn[], wanted: Turn['kind']): boolean => turns.some(({ kind }) => kind === wanted);

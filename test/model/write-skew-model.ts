@@ -2,7 +2,7 @@
  * Write skew (K20): a child asks while its parent is being archived. Each transaction reads what the other writes, so each is two moves,
  * read and commit. Both lock the parent's task row before they read: mutation `no-parent-lock`.
  */
-import { answer, ask, enqueue, kill, makeStale } from './actions.js';
+import { answer, ask, enqueue, kill, makeStale, openedAbout } from './actions.js';
 import { type Core, copyCore, createCore, keyOf, type Mutation, type Rules, WORKERS, type WorkerName } from './core.js';
 import { type Exploration, explore, step } from './explore.js';
 import { inTurn, jobSteps, type MaybeStep, type Move, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';
@@ -96,7 +96,7 @@ function commitAsk(next: State, rules: Rules, name: WorkerName): boolean {
   const mayAsk = next.reads[name] === 'live';
   endAsk(next, name);
   return inTurn(next, rules, name, ({ turn }) => {
-    if (mayAsk) ask(next, rules, turn);
+    if (mayAsk) ask(next, rules, 'child', turn);
     turn.progress = 1;
     return true;
   });
@@ -108,9 +108,10 @@ function endAsk(next: State, name: WorkerName): void {
 }
 
 /** An archived parent answers nobody. */
-function answerOnce(next: State, rules: Rules, { turn }: Running): boolean {
+function answerOnce(next: State, rules: Rules, { session, turn }: Running): boolean {
   turn.progress = 1;
-  if (next.archive !== 'done') answer(next, rules);
+  const about = openedAbout(next, session, turn);
+  if (about && next.archive !== 'done') answer(next, rules, about);
   return true;
 }
 
@@ -122,12 +123,12 @@ function archiveStep(state: State, rules: Rules): MaybeStep<State> {
 
 function readQuestion(next: State, rules: Rules): boolean {
   if (!lockParent(next, rules, 'archive')) return false;
-  next.archive = next.question?.status === 'pending' ? 'read_pending' : 'read_none';
+  next.archive = next.questions.child?.status === 'pending' ? 'read_pending' : 'read_none';
   return true;
 }
 
 function commitArchive(next: State, rules: Rules): void {
-  if (next.archive === 'read_pending') makeStale(next, rules);
+  if (next.archive === 'read_pending') makeStale(next, rules, 'child');
   next.archive = 'done';
   if (next.lock === 'archive') next.lock = null;
 }
