@@ -46,6 +46,11 @@ export const ERRORS: Readonly<Record<RefusalCode | RequestCode | 'INTERNAL', Err
     title: 'Too many tasks were created in this tree within a minute.',
     advice: 'Wait a minute, and create fewer tasks.',
   },
+  DEPENDENCY_IN_LINE: {
+    status: 422,
+    title: 'A task cannot wait for one above or below it.',
+    advice: 'A task hears of the ends of its subtasks; let a sibling wait, or leave the dependency out.',
+  },
   DEPENDENCY_CYCLE: { status: 422, title: 'Task dependencies cannot form a cycle.', advice: 'Remove one of the named edges.' },
   WORKFLOW_LOOP: {
     status: 422,

@@ -5,6 +5,8 @@
  *     will not as long as it is archived: what depends on it stays held, and says so, until the dependency is removed.
  * E2  A dependency on such a blocker is refused, at creation as later: whoever asks learns it at once.
  * E3  Dependencies form no cycle. A refusal names the whole cycle.
+ * E4  No task waits for one above it, also through others: a task is not done before what is below it. Nor does one wait for a task
+ *     below it: held, it could neither answer that task nor hear of its end, which its parent hears of anyway.
  */
 import { refuse, type Refusal } from './refusal.js';
 import { taskMachine, type TaskState } from './task.js';

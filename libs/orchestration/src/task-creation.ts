@@ -25,12 +25,14 @@ import {
   countRecentlyCreated,
   type CreationKey,
   findTaskByKey,
+  findWaitedFor,
   holdFirstProfile,
   holdProfile,
   insertAudit,
   insertDependencies,
   insertPrimarySession,
   insertTask,
+  listLineage,
   lockSessions,
   lockTasks,
   newId,
@@ -127,6 +129,8 @@ async function checkGround(
   if (blockers.length < input.blocked_by.length) return refuse('NOT_FOUND', { field: 'blocked_by' });
   const halting = blockers.map((task) => refuseBlocker(toBlocker(task), 'blocked_by')).find((each) => each !== null);
   if (halting) return halting;
+  const above = parent && blockers.length > 0 ? await findWaitedFor(unit, input.blocked_by, await listLineage(unit, parent.id)) : null;
+  if (above !== null) return refuse('DEPENDENCY_IN_LINE', { field: 'blocked_by', task_id: above });
   const profile = await chooseProfile(unit, place.workspaceId, input.profile_id, parent);
   if (isRefusal(profile)) return profile;
   const step = await chooseFirstStep(unit, place.workspaceId, input);

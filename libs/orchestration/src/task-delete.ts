@@ -86,7 +86,7 @@ async function lockGround(
     subtree.map((task) => task.id),
   );
   const now = await listSubtree(unit, id);
-  if (now.length !== subtree.length) throw new ChangedMeanwhile('the tasks below a task');
+  if (now.some((task) => !family.tasks.has(task.id))) throw new ChangedMeanwhile('the tasks below a task');
   return { family, below: subtree.filter((task) => task.id !== id).map((task) => task.id) };
 }
 
@@ -125,6 +125,7 @@ async function markDeleted(
   if (task.parent_id) await withdrawAlert(unit, task.parent_id, task.id);
   if (counted) await moveTask(unit, deleted, 'cancel');
   if (counted && task.parent_id) await leaveParent(unit, task.parent_id);
+  for (const id of [...(task.parent_id ? [task.parent_id] : []), ...detached]) unit.passTurn(id);
   const about = { workspaceId: task.workspace_id, taskId: task.id, sessionId: null };
   await unit.tell({ ...about, type: 'task.deleted', data: { parent_id: task.parent_id } });
   const detail = { parent_id: task.parent_id, cascade: below === null, detached };

@@ -10,9 +10,12 @@ import { blockedReasonOf, isBlocked, isRefusal, refuse, type Refusal, refuseDepe
 import {
   deleteDependency,
   findTask,
+  findWaitedFor,
   insertAudit,
   insertDependencies,
+  listAboveWaiting,
   listBlockers,
+  listLineage,
   listUpstream,
   lockSessionSets,
   lockStructure,
@@ -49,10 +52,18 @@ export async function addDependency(unit: Unit, request: DependencyRequest): Pro
   if (blockers.some(({ id }) => id === blocker.id)) return show(unit, task);
   const upstream = await listUpstream(unit, blocker.id);
   const facts = { task: toBlocker(task), blocker: toBlocker(blocker), blockers: blockers.length, upstream };
-  const refusal = refuseDependency(facts);
+  const refusal = refuseDependency(facts) ?? (await refuseInLine(unit, task, blocker));
   if (refusal) return refusal;
   await insertDependencies(unit, task.id, [blocker.id]);
   return follow(unit, request, task, 'task.add_dependency');
+}
+
+/** A task waits neither for one above it nor for one below it (E4). */
+async function refuseInLine(unit: Unit, task: TaskRow, blocker: TaskRow): Promise<Refusal | null> {
+  const field = 'depends_on_task_id';
+  if ((await listLineage(unit, blocker.id)).includes(task.id)) return refuse('DEPENDENCY_IN_LINE', { field, task_id: blocker.id });
+  const above = await findWaitedFor(unit, [blocker.id], await listAboveWaiting(unit, task.id));
+  return above === null ? null : refuse('DEPENDENCY_IN_LINE', { field, task_id: above });
 }
 
 /** Makes a task wait for another no longer; where it did not wait, nothing changes. Its last blocker gone, its held work starts. */

@@ -11,7 +11,10 @@ import {
   countChildIn,
   findPendingQuestion,
   findTask,
+  findWaitedFor,
+  findWaiting,
   insertAudit,
+  listLineage,
   listLiveSessions,
   listSubtree,
   lockSessionSets,
@@ -48,7 +51,7 @@ export async function reparentTask(unit: Unit, request: ReparentRequest): Promis
   if (isRefusal(ground)) return ground;
   const { task, parent } = ground;
   if (task.parent_id === request.parentId) return { changed: false };
-  const refused = refuseMove(ground, request.limits);
+  const refused = refuseMove(ground, request.limits) ?? (await refuseInLine(unit, ground));
   if (refused) return refused;
   await move(unit, ground);
   await insertAudit(unit, {
@@ -81,6 +84,14 @@ async function lockGround(unit: Unit, { id, parentId }: ReparentRequest): Promis
 function isSameSet(seen: Ground['subtree'], now: Ground['subtree']): boolean {
   const ids = new Set(seen.map(({ id }) => id));
   return now.length === ids.size && now.every(({ id }) => ids.has(id));
+}
+
+/** Below its new ancestors no task may wait for one of them, nor one of them for it (dependency.ts, E4). */
+async function refuseInLine(unit: Unit, { parent, subtree }: Ground): Promise<Refusal | null> {
+  if (!parent) return null;
+  const [above, below] = [await listLineage(unit, parent.id), subtree.map(({ id }) => id)];
+  const between = (await findWaitedFor(unit, below, above)) ?? (await findWaiting(unit, above, below));
+  return between === null ? null : refuse('DEPENDENCY_IN_LINE', { field: 'parent_id', task_id: between });
 }
 
 function refuseMove({ task, parent, subtree }: Ground, limits: Limits): Refusal | null {

@@ -57,6 +57,7 @@ export {
   type StoredCall,
 } from './sql/journal.js';
 export { findAdmission, loadAdmission, type Admission } from './sql/load-admission.js';
+export { findWaitedFor, findWaiting, listAboveWaiting } from './sql/dependency.js';
 export { deleteDependency, insertDependencies, listBlockers, listDependents, listReleasedBy, listUpstream } from './sql/dependency.js';
 export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
 export { deleteOutbox, listLeftOutbox, sendOutbox, sendOutboxUnlocked, type OutboxRow } from './sql/outbox.js';

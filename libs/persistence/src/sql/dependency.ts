@@ -56,3 +56,37 @@ export async function deleteDependency(tx: Tx, taskId: string, blockedById: stri
   ]);
   return rows.length > 0;
 }
+
+/** Tasks above a task, and above every task that waits for it. */
+export async function listAboveWaiting(tx: Tx, taskId: string): Promise<readonly string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `WITH RECURSIVE waiting(id) AS (
+       SELECT $1::uuid UNION SELECT d.task_id FROM task_dependency d JOIN waiting w ON d.blocked_by_id = w.id),
+     above(id) AS (
+       SELECT t.parent_id FROM waiting w JOIN task t ON t.id = w.id
+       UNION SELECT t.parent_id FROM above a JOIN task t ON t.id = a.id)
+     SELECT id FROM above WHERE id IS NOT NULL`,
+    [taskId],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** The first of `above` that is among the tasks or that one of them waits for, also through others; `null` where there is none. */
+export async function findWaitedFor(tx: Tx, taskIds: readonly string[], above: readonly string[]): Promise<string | null> {
+  const [row] = await tx.query<{ id: string }>(
+    `WITH RECURSIVE upstream(id) AS (
+       SELECT unnest($1::uuid[]) UNION SELECT d.blocked_by_id FROM task_dependency d JOIN upstream u ON d.task_id = u.id)
+     SELECT id FROM upstream WHERE id = ANY($2::uuid[]) ORDER BY id LIMIT 1`,
+    [taskIds, above],
+  );
+  return row?.id ?? null;
+}
+
+/** One of the tasks that waits directly for one of the others; `null` where there is none. */
+export async function findWaiting(tx: Tx, taskIds: readonly string[], blockerIds: readonly string[]): Promise<string | null> {
+  const [row] = await tx.query<{ id: string }>(
+    'SELECT task_id AS id FROM task_dependency WHERE task_id = ANY($1::uuid[]) AND blocked_by_id = ANY($2::uuid[]) ORDER BY task_id LIMIT 1',
+    [taskIds, blockerIds],
+  );
+  return row?.id ?? null;
+}
