@@ -172,3 +172,17 @@ describe('a delivery', () => {
     expect(found.filter(({ always, rows }) => always && rows.length > 0)).toEqual([]);
   });
 });
+
+test.each(['external', 'passthrough'] as const)(
+  'an autopilot task whose session has a %s runtime starts nothing, by no way [F14]',
+  async (runtime) => {
+    const task = await world.task({ autopilot: true, runtime });
+    await world.prompt(task.sessionId);
+    const agent = { task, taskId: task.id, sessionId: task.sessionId, owner: 'external:one' };
+    expect(await take(agent)).toMatchObject({ code: 'PROFILE_INCOMPATIBLE', details: { runtime } });
+    expect(await enter(agent)).toMatchObject({ code: 'PROFILE_INCOMPATIBLE' });
+    expect(await world.tryClaim(task.sessionId)).toBeNull();
+    expect(await outcomes(agent)).toEqual([]);
+    expect(await world.sessionRow(task.sessionId)).toMatchObject({ state: 'created', lease_owner: null });
+  },
+);

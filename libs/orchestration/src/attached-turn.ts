@@ -8,7 +8,7 @@
  * A4  A delivery that no later call confirmed within the idle time closes `interrupted` and is not handed out again by itself: one
  *     notice entry names it and says how to read it.
  */
-import { mayWork, nextDelivery, refuse, type Refusal, sessionMachine, taskMachine } from '@echelon/domain';
+import { carriesAutopilot, mayWork, nextDelivery, refuse, type Refusal, sessionMachine, taskMachine } from '@echelon/domain';
 import {
   findEntry,
   findOpenTurn,
@@ -142,6 +142,7 @@ async function lockAttached(unit: Unit, { taskId, sessionId }: AttachedAgent): P
   const { tasks, sessions } = await lockFamilies(unit, [taskId]);
   const [task, session] = [tasks.get(taskId), sessions.find(({ id }) => id === sessionId)];
   if (!task || !session || sessionMachine.isTerminal(session.state)) return refuse('SESSION_TERMINAL', { state: session?.state ?? null });
+  if (task.autopilot && !carriesAutopilot(session.runtime)) return refuse('PROFILE_INCOMPATIBLE', { runtime: session.runtime });
   return { task, session, turn: await findOpenTurn(unit, sessionId) };
 }
 
