@@ -12,6 +12,8 @@ const ListTasksInput = z.strictObject({
   state: TaskState.optional().describe('Only tasks in this state.'),
   query: z.string().trim().min(1).max(200).optional().describe('Only tasks whose title contains this text.'),
   include_archived: z.boolean().optional().describe('true: archived tasks too.'),
+  workflow_id: exactId('Only tasks in this workflow.').optional(),
+  workflow_step_id: exactId('Only tasks in this step.').optional(),
   workspace_id: exactId('Only tasks of this workspace; an agent sees its own alone.').optional(),
   ...pageArguments(100),
 });
