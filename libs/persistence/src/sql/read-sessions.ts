@@ -27,6 +27,6 @@ export function readSessionsOfTask(tx: Tx, taskId: string): Promise<readonly Ses
 
 /** The one primary session of a task, live or not. */
 export async function findPrimarySession(tx: Tx, taskId: string): Promise<SessionRow | null> {
-  const [row] = await tx.query<SessionRow>('SELECT * FROM session WHERE task_id = $1 AND is_primary', [taskId]);
+  const [row] = await tx.query<SessionRow>('SELECT * FROM session WHERE task_id = $1 AND is_primary AND deleted_at IS NULL', [taskId]);
   return row ?? null;
 }
