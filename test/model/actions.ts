@@ -43,9 +43,9 @@ export function isRunnable(core: Core, rules: Rules, name: SessionName): boolean
 }
 
 /** K1: entry and announcement are one transaction; a live holder needs none, it drains under the same lock. */
-export function enqueue(core: Core, rules: Rules, name: SessionName, kind: EntryKind, about: QuestionId | null = null): void {
+export function enqueue(core: Core, rules: Rules, name: SessionName, entry: EntryKind | Pick<Entry, 'kind' | 'about'>): void {
   if (core.gone.includes(name)) core.incident = `an entry for ${name}, which is gone`;
-  core.sessions[name].queue.push({ kind, about, turn: null });
+  core.sessions[name].queue.push({ ...(typeof entry === 'string' ? { kind: entry, about: null } : entry), turn: null });
   announceIfFree(core, rules, name);
 }
 
@@ -127,8 +127,15 @@ export function settle(core: Core, rules: Rules, name: SessionName, turn: Turn):
   core.sessions[name].lease = null;
 }
 
-/** K7: an ask is idempotent under its key; K6b: it marks its turn. `cause`: the question that led to it. */
-export function ask(core: Core, rules: Rules, name: SessionName, turn: Turn, cause: QuestionId | null = null): void {
+/** What asks, and the question that led to it. */
+export interface Ask {
+  readonly session: SessionName;
+  readonly turn: Turn;
+  readonly cause?: QuestionId | null;
+}
+
+/** K7: an ask is idempotent under its key; K6b: it marks its turn. */
+export function ask(core: Core, rules: Rules, { session: name, turn, cause = null }: Ask): void {
   const parent = core.parents[name];
   const asked = core.questions[name];
   const number = core.sessions[name].turns.indexOf(turn);
@@ -137,7 +144,7 @@ export function ask(core: Core, rules: Rules, name: SessionName, turn: Turn, cau
   const asks = isRepeated ? asked.asks + 1 : 1;
   core.questions[name] = { parent, turn: number, cause, asks, status: 'pending', answers: 0 };
   turn.endedByQuestion = true;
-  enqueue(core, rules, parent, 'question', { asker: name, turn: number });
+  enqueue(core, rules, parent, { kind: 'question', about: { asker: name, turn: number } });
 }
 
 /** K8: one conditional update of the named question from pending, and what it triggers in the same transaction. */

@@ -104,7 +104,7 @@ function turnStep(state: State, rules: Rules, name: WorkerName): MaybeStep<State
 /** What each kind of opening makes the agent do: ask its parent, answer the question that caused its own, or nothing. */
 function act(next: State, rules: Rules, { session, turn }: Running): boolean {
   turn.progress = 1;
-  if (turn.kind === 'prompt') ask(next, rules, session, turn);
+  if (turn.kind === 'prompt') ask(next, rules, { session, turn });
   if (turn.kind === 'question') askOrDecide(next, rules, session, turn);
   if (turn.kind === 'answer' || turn.kind === 'notice') decide(next, rules, next.questions[session]?.cause);
   if (turn.kind === 'reminder') decide(next, rules, openedAbout(next, session, turn));
@@ -118,7 +118,7 @@ function askOrDecide(next: State, rules: Rules, session: SessionName, turn: Turn
   if (parent === undefined || next.gone.includes(parent)) return decide(next, rules, opened);
   const cause = rules.has('cause-by-newest') ? newestAsked(next, session) : opened;
   if (cause !== opened) next.incident = 'a hop was recorded under another question';
-  ask(next, rules, session, turn, cause);
+  ask(next, rules, { session, turn, cause });
 }
 
 function decide(next: State, rules: Rules, question: QuestionId | null | undefined): void {
@@ -138,7 +138,7 @@ function remind(next: State, rules: Rules, session: SessionName): void {
   )?.about;
   if (!forgotten) return;
   next.reminded = [...next.reminded, forgotten.asker].toSorted();
-  enqueue(next, rules, session, 'reminder', forgotten);
+  enqueue(next, rules, session, { kind: 'reminder', about: forgotten });
 }
 
 /** The operator writes to a task that waits, and a task in the middle is archived while nobody holds it. */

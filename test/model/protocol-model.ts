@@ -78,7 +78,7 @@ function work(next: State, rules: Rules, running: Running): boolean {
   }
   if (isAsking(running) && turn.progress === 0) {
     worker.hasCalled = true;
-    ask(next, rules, 'child', turn);
+    ask(next, rules, { session: 'child', turn });
     return true;
   }
   if (!isAnswering(running) || isScriptDone(running)) return false;

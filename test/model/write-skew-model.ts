@@ -96,7 +96,7 @@ function commitAsk(next: State, rules: Rules, name: WorkerName): boolean {
   const mayAsk = next.reads[name] === 'live';
   endAsk(next, name);
   return inTurn(next, rules, name, ({ turn }) => {
-    if (mayAsk) ask(next, rules, 'child', turn);
+    if (mayAsk) ask(next, rules, { session: 'child', turn });
     turn.progress = 1;
     return true;
   });
