@@ -1,4 +1,4 @@
-/** The workspace root of a spec's database, and the one worker that reaches it: a row and a presence, without a process. */
+/** The workspace root of a spec's database, and the one worker that reaches it: a row and a presence, without a process or a slot. */
 import { type Database, newId, PRESENCE_LOCK_CLASS, registerRoot, registerWorker } from '@echelon/persistence';
 import pg from 'pg';
 
@@ -13,7 +13,7 @@ export async function reachRoot(url: string, database: Database, root = ROOT, pr
   await client.query('SELECT pg_advisory_lock($1, $2)', [PRESENCE_LOCK_CLASS, presence]);
   await database.transaction(async (tx) => {
     registerRoot(tx, root);
-    await registerWorker(tx, { id: newId(), presence, host: root.host, pid: process.pid, build: 1, slots: 1, rootId: root.id });
+    await registerWorker(tx, { id: newId(), presence, host: root.host, pid: process.pid, build: 1, slots: 0, rootId: root.id });
   });
   return () => client.end();
 }

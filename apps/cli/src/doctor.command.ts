@@ -9,6 +9,7 @@ import { CommandError } from './exit-code.js';
 import { checkInvariants, describeInvariants } from './invariants.js';
 import { isPortTaken, portTaken, serverAddress } from './server-address.js';
 import { print, table, type Terminal } from './terminal.js';
+import { describeRoots } from './workspace-roots.js';
 
 /** Longer than recovery takes: what a dead process held is free within seconds. */
 const RECOVERY_MS = 15_000;
@@ -29,7 +30,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
       const options: ConnectionOptions & { json?: boolean; variables?: boolean; invariants?: boolean } = command.optsWithGlobals();
       if (options.variables) return printVariables(terminal, options.json);
       if (options.invariants) return printInvariants(terminal, options);
-      const checks = await examine(readConfig());
+      const checks = [...(await examine(readConfig())), ...(await checkRoots(options))];
       print(terminal, options.json, { ok: checks.every(({ ok }) => ok), checks }, () =>
         table(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'WRONG', name, detail])),
       );
@@ -81,6 +82,15 @@ async function askServer(config: Config): Promise<Check | null> {
     return { name: 'server', ok: response.ok, detail: `${url}: ${response.ok ? 'ready' : JSON.stringify(body)}` };
   } catch {
     return null;
+  }
+}
+
+/** What the running server says of the places of task folders; nothing where there is none that answers us. */
+async function checkRoots(options: ConnectionOptions): Promise<readonly Check[]> {
+  try {
+    return describeRoots(await connect(options).system.listWorkspaceRoots());
+  } catch {
+    return [];
   }
 }
 

@@ -36,12 +36,12 @@ import type {
   Turn,
   UpdateProfile,
   UpdateTask,
-  UserQuestion,
   UpdateWorkflow,
-  Workspace,
+  UserQuestion,
+  Workflow,
   Workspace,
   WorkspaceGrant,
-  Workflow,
+  WorkspaceRoots,
   WriteTaskPlan,
   WrittenTaskPlan,
 } from '@echelon/contracts';
@@ -52,10 +52,10 @@ import { type CallOptions, type ClientOptions, type CreateOptions, Transport } f
 /** A schema's input, as a caller writes it: what has a default may be left out. */
 type Input<T, Defaulted extends keyof T> = Omit<T, Defaulted> & Partial<Pick<T, Defaulted>>;
 
-export type PageInput = Partial<PageQuery>;
 /** A step as a caller writes it. */
 type WorkflowStepInput<T extends { readonly name: string }> = Partial<T> & Pick<T, 'name'>;
 
+export type PageInput = Partial<PageQuery>;
 export interface MessagesInput {
   readonly limit?: number;
   /** Sequences of messages, exclusive; at most one of the two. */
@@ -79,16 +79,22 @@ export interface ApiClient {
   readonly workspaces: {
     create(input: CreateWorkspace, options?: CreateOptions): Promise<Workspace>;
     list(query?: PageInput, options?: CallOptions): Promise<Page<Workspace>>;
+    get(id: string, options?: CallOptions): Promise<Workspace>;
     listGrants(id: string, options?: CallOptions): Promise<Page<WorkspaceGrant>>;
     grant(id: string, toId: string, options?: CallOptions): Promise<WorkspaceGrant>;
     revokeGrant(id: string, toId: string, options?: CallOptions): Promise<WorkspaceGrant>;
-    get(id: string, options?: CallOptions): Promise<Workspace>;
   };
   readonly profiles: {
     create(
       input: Input<
         CreateProfile,
-        'runtime' | 'system_prompt' | 'max_output_tokens' | 'fallback_models' | 'budgets' | 'parent_question_timeout_seconds' | 'user_question_timeout_seconds'
+        | 'runtime'
+        | 'system_prompt'
+        | 'max_output_tokens'
+        | 'fallback_models'
+        | 'budgets'
+        | 'parent_question_timeout_seconds'
+        | 'user_question_timeout_seconds'
       >,
       options?: CreateOptions,
     ): Promise<AgentProfile>;
@@ -97,7 +103,6 @@ export interface ApiClient {
     update(id: string, changes: UpdateProfile, options?: CallOptions): Promise<AgentProfile>;
     archive(id: string, options?: CallOptions): Promise<AgentProfile>;
   };
-  readonly tokens: {
   readonly workflows: {
     create(
       input: Omit<CreateWorkflow, 'is_default' | 'steps'> & {
@@ -117,6 +122,7 @@ export interface ApiClient {
     ): Promise<Workflow>;
     archive(id: string, options?: CallOptions): Promise<Workflow>;
   };
+  readonly tokens: {
     issue(input: IssueToken, options?: CreateOptions): Promise<IssuedToken>;
     list(query?: PageInput, options?: CallOptions): Promise<Page<Token>>;
     revoke(id: string, options?: CallOptions): Promise<Token>;
@@ -133,9 +139,9 @@ export interface ApiClient {
     reparent(id: string, parentId: string | null, options?: CallOptions): Promise<Task>;
     addDependency(id: string, dependsOnId: string, options?: CallOptions): Promise<TaskDependencies>;
     removeDependency(id: string, dependsOnId: string, options?: CallOptions): Promise<TaskDependencies>;
+    move(id: string, input: MoveTask, options?: CallOptions): Promise<MovedTask>;
     unarchive(id: string, options?: CallOptions): Promise<Task>;
     getPlan(id: string, options?: CallOptions): Promise<FoundTaskPlan>;
-    move(id: string, input: MoveTask, options?: CallOptions): Promise<MovedTask>;
     putPlan(id: string, input: WriteTaskPlan, options?: CreateOptions): Promise<WrittenTaskPlan>;
     deletePlan(id: string, options?: CreateOptions): Promise<DeletedTaskPlan>;
     listSessions(id: string, options?: CallOptions): Promise<Page<Session>>;
@@ -176,7 +182,10 @@ export interface ApiClient {
     acknowledge(id: string, options?: CallOptions): Promise<Notification>;
   };
   readonly deliveries: { get(id: string, options?: CallOptions): Promise<QueueEntry> };
-  readonly system: { checkInvariants(options?: CallOptions): Promise<InvariantReport> };
+  readonly system: {
+    checkInvariants(options?: CallOptions): Promise<InvariantReport>;
+    listWorkspaceRoots(options?: CallOptions): Promise<WorkspaceRoots>;
+  };
   readonly events: { follow(options?: FollowOptions): AsyncGenerator<FollowedEvent> };
 }
 
@@ -192,10 +201,10 @@ function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces
     workspaces: {
       create: (input, call) => create('/workspaces', input, call),
       list: (query, call) => get('/workspaces', query, call),
+      get: (id, call) => get(at`/workspaces/${id}`, {}, call),
       listGrants: (id, call) => get(at`/workspaces/${id}/grants`, {}, call),
       grant: (id, toId, call) => send('PUT', at`/workspaces/${id}/grants/${toId}`, undefined, call),
       revokeGrant: (id, toId, call) => send('DELETE', at`/workspaces/${id}/grants/${toId}`, undefined, call),
-      get: (id, call) => get(at`/workspaces/${id}`, {}, call),
     },
     profiles: {
       create: (input, call) => create('/profiles', input, call),
@@ -204,8 +213,6 @@ function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces
       update: (id, changes, call) => send('PATCH', at`/profiles/${id}`, changes, call),
       archive: (id, call) => send('POST', at`/profiles/${id}/archive`, undefined, call),
     },
-    tokens: {
-      issue: (input, call) => create('/tokens', input, call),
     workflows: {
       create: (input, call) => create('/workflows', input, call),
       list: (query, call) => get('/workflows', query, call),
@@ -213,10 +220,15 @@ function organisation({ get, send, create }: Calls): Pick<ApiClient, 'workspaces
       update: (id, changes, call) => send('PATCH', at`/workflows/${id}`, changes, call),
       archive: (id, call) => send('POST', at`/workflows/${id}/archive`, undefined, call),
     },
+    tokens: {
+      issue: (input, call) => create('/tokens', input, call),
       list: (query, call) => get('/tokens', query, call),
       revoke: (id, call) => send('DELETE', at`/tokens/${id}`, undefined, call),
     },
-    system: { checkInvariants: (call) => get('/system/invariants', {}, call) },
+    system: {
+      checkInvariants: (call) => get('/system/invariants', {}, call),
+      listWorkspaceRoots: (call) => get('/system/workspace-roots', {}, call),
+    },
   };
 }
 
@@ -238,6 +250,7 @@ function work({
       reparent: (id, parentId, call) => send('PUT', at`/tasks/${id}/parent`, { parent_id: parentId }, call),
       addDependency: (id, dependsOnId, call) => send('PUT', at`/tasks/${id}/dependencies/${dependsOnId}`, undefined, call),
       removeDependency: (id, dependsOnId, call) => send('DELETE', at`/tasks/${id}/dependencies/${dependsOnId}`, undefined, call),
+      move: (id, input, call) => send('POST', at`/tasks/${id}/move`, input, call),
       unarchive: (id, call) => send('POST', at`/tasks/${id}/unarchive`, undefined, call),
       getPlan: (id, call) => get(at`/tasks/${id}/plan`, {}, call),
       putPlan: (id, input, call) => send('PUT', at`/tasks/${id}/plan`, input, call),
@@ -266,8 +279,8 @@ function work({
       get: (id, call) => get(at`/questions/${id}`, {}, call),
       getChain: (id, call) => get(at`/questions/${id}/chain`, {}, call),
       answer: (id, input, call) => send('POST', at`/questions/${id}/answer`, input, call),
-    },
       cancel: (id, call) => send('POST', at`/questions/${id}/cancel`, undefined, call),
+    },
     notifications: {
       list: (query, call) => get('/notifications', query, call),
       acknowledge: (id, call) => send('POST', at`/notifications/${id}/acknowledge`, undefined, call),

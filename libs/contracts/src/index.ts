@@ -31,7 +31,7 @@ export {
   WorkspaceMode,
 } from './task.js';
 export { DeletedTaskPlan, FoundTaskPlan, TaskPlan, WriteTaskPlan, WrittenTaskPlan } from './task-plan.js';
-export { InvariantReport } from './system.js';
+export { InvariantReport, type WorkspaceRoot, WorkspaceRoots } from './system.js';
 export { CreateWorkflow, UpdateWorkflow, Workflow, WorkflowStep } from './workflow.js';
 export {
   AgentProfile,

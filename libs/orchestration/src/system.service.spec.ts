@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { newId } from '@echelon/persistence';
 import { CreatedTasks } from '../../../test/support/created-tasks.js';
+import { ROOT } from '../../../test/support/reached-root.js';
 import { accepted, World } from '../../../test/support/world.js';
 import { SystemService } from './system.service.js';
 
@@ -126,4 +128,17 @@ describe('a check', () => {
     const found = (await offended()) as Record<string, { rows: readonly object[] }>;
     expect(found['every task that an agent of ours created has exactly one creating call']?.rows).toEqual([{ id: tasks[2]?.id, calls: 0 }]);
   });
+});
+
+test('operators are told which workspace roots there are, who reaches them, and how much waits in each; agents are not', async () => {
+  const [task, far] = [await world.task(), newId()];
+  await world.endTurn(await world.openTurn(task.sessionId));
+  await world.rows(`INSERT INTO workspace_root (id, host, path) VALUES ($1, 'gone', '/gone')`, [far]);
+  await world.rows('UPDATE task_folder SET workspace_root_id = $2 WHERE folder = $1', [task.id, far]);
+  await world.prompt(task.sessionId);
+  const { items } = accepted(await system.listWorkspaceRoots(world.operator));
+  expect(items).toHaveLength(2);
+  expect(items[0]).toMatchObject({ ...ROOT, workers: 1 });
+  expect(items[1]).toMatchObject({ id: far, host: 'gone', path: '/gone', workers: 0, waiting_sessions: 1 });
+  expect(await system.listWorkspaceRoots(world.agent(task))).toMatchObject({ code: 'FORBIDDEN' });
 });

@@ -1,6 +1,6 @@
-import type { InvariantReport } from '@echelon/contracts';
+import type { InvariantReport, WorkspaceRoots } from '@echelon/contracts';
 import { isRefusal, refuse } from '@echelon/domain';
-import { checkInvariants, type Database, isStatementTimeout, readTime } from '@echelon/persistence';
+import { checkInvariants, type Database, isStatementTimeout, readTime, readWorkspaceRoots } from '@echelon/persistence';
 import type { Actor } from './actor.js';
 import type { Outcome } from './outcome.js';
 import { operatorOnly } from './scope.js';
@@ -35,6 +35,19 @@ export class SystemService {
     } finally {
       this.#checking = false;
     }
+  }
+
+  /** Where task folders lie, and what waits there; only an operator may: agents never learn of hosts and paths. */
+  async listWorkspaceRoots(actor: Actor): Promise<Outcome<WorkspaceRoots>> {
+    const operator = operatorOnly(actor);
+    if (isRefusal(operator)) return operator;
+    const roots = await readWorkspaceRoots(this.database);
+    const items = roots.map(({ created_at, seen_at, ...root }) => ({
+      ...root,
+      created_at: created_at.toISOString(),
+      seen_at: seen_at.toISOString(),
+    }));
+    return { items };
   }
 
   async #check(): Promise<InvariantReport> {

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { InvariantReport } from '@echelon/contracts';
+import { InvariantReport, WorkspaceRoots } from '@echelon/contracts';
 import type { Actor, Services } from '@echelon/orchestration';
 import { CurrentActor } from '../http/caller.js';
 import { Operation } from '../openapi/operation.js';
@@ -21,5 +21,15 @@ export class SystemController {
   })
   checkInvariants(@CurrentActor() actor: Actor) {
     return this.services.system.checkInvariants(actor);
+  }
+
+  @Get('workspace-roots')
+  @Operation({
+    summary: 'List the roots of task folders',
+    description: 'Where task folders lie, how many live workers reach each place, and how many sessions wait there. For operators.',
+    returns: WorkspaceRoots,
+  })
+  listWorkspaceRoots(@CurrentActor() actor: Actor) {
+    return this.services.system.listWorkspaceRoots(actor);
   }
 }

@@ -24,15 +24,14 @@ const WAITS = `(s.runnable OR NOT s.auto_run OR k.state = 'blocked' OR EXISTS (S
   OR EXISTS (SELECT 1 FROM task_dependency d JOIN task b ON b.id = d.blocked_by_id WHERE d.task_id = k.id AND b.state NOT IN (${RELEASING_STATES.map((state) => `'${state}'`).join()})))`;
 
 /**
- * Nobody will do the work of session `s`, as far as rows can tell, though a live worker reaches its folder: it was never announced, or
- * the sweep should have announced it again twice over while such a worker had a free slot. What is announced and waits for a slot is a
- * backlog, and what no live worker reaches waits for one.
+ * Nobody will do the work of session `s`, as far as rows can tell: it was never announced, or the sweep should have announced it again
+ * twice over while a live worker that reaches its folder had a free slot. What is announced and waits for a slot is a backlog, and so is work without workers.
  */
 const LOST = `s.lease_owner IS NULL AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.session_id = s.id)
-  AND EXISTS (SELECT 1 FROM worker w JOIN task k ON k.id = s.task_id LEFT JOIN task_folder f ON f.folder = k.folder
-    WHERE ${isPresent('w.presence')} AND (f.folder IS NULL OR f.workspace_root_id = w.workspace_root_id)
-      AND (s.announced_at IS NULL OR (s.announced_at < clock_timestamp() - (2 << least(s.announcements, 6)) * interval '30 seconds'
-        AND w.slots > (SELECT count(*) FROM session h WHERE h.lease_presence = w.presence))))`;
+  AND (s.announced_at IS NULL OR (s.announced_at < clock_timestamp() - (2 << least(s.announcements, 6)) * interval '30 seconds'
+    AND EXISTS (SELECT 1 FROM worker w WHERE ${isPresent('w.presence')} AND coalesce((SELECT f.workspace_root_id = w.workspace_root_id
+        FROM task t JOIN task_folder f ON f.folder = t.folder WHERE t.id = s.task_id), true)
+      AND w.slots > (SELECT count(*) FROM session h WHERE h.lease_presence = w.presence))))`;
 
 /**
  * How call `c` may have created task `t`: under its own id (K16), or else its result says so. Results are shortened, and a repeated
