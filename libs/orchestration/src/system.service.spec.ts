@@ -86,9 +86,10 @@ describe('a check', () => {
     await world.rows('DELETE FROM outbox WHERE session_id = $1', [task.sessionId]);
     expect(await isLost()).toBe(false);
     await world.rows(`UPDATE session SET announced_at = now() - interval '1 day' WHERE id = $1`, [task.sessionId]);
+    expect(await isLost()).toBe(false);
+    await world.rows('UPDATE worker SET slots = 1');
     expect(await isLost()).toBe(true);
     await world.rows('UPDATE worker SET slots = 0');
-    expect(await isLost()).toBe(false);
     await world.rows('UPDATE session SET announced_at = NULL WHERE id = $1', [task.sessionId]);
     expect(await isLost()).toBe(true);
   });
