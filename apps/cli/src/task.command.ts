@@ -149,7 +149,7 @@ function addSteering(task: Command, terminal: Terminal): void {
     });
   task
     .command('stop')
-    .description('stop a task’s sessions; its queue is kept')
+    .description('stop a task’s sessions; what they had not read is kept for the next one (echelon task spawn)')
     .argument('<task>', 'task id', TASK)
     .option('--cascade', 'stop every task below it, too')
     .action(async (id: string, _options: unknown, command: Command) => {

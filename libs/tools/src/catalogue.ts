@@ -37,8 +37,8 @@ import { refused } from './tool-result.js';
 import type { ToolServices } from './tool-services.js';
 import { guardTurn } from './turn-guard.js';
 import { waitForMessagesTool } from './wait-for-messages.tool.js';
-import { updateTaskTool } from './update-task.tool.js';
 import { listWorkflowStepsTool, listWorkflowsTool, moveTaskTool } from './workflow.tools.js';
+import { updateTaskTool } from './update-task.tool.js';
 
 export interface CatalogueTool extends ToolDefinition<z.ZodType, ToolContext> {
   /** Shape of the structured result, where it is declared to clients. */
@@ -98,11 +98,11 @@ function serviceTools(services: ToolServices): readonly CatalogueTool[] {
     getTaskPlanTool(services),
     updateTaskPlanTool(services),
     deleteTaskPlanTool(services),
-    getTaskConversationTool(services),
-    listTaskSessionsTool(services),
     listWorkflowsTool(services),
     listWorkflowStepsTool(services),
     moveTaskTool(services),
+    getTaskConversationTool(services),
+    listTaskSessionsTool(services),
     listAgentsTool(services),
     stepCompleteTool(services),
     askUserQuestionTool(services),

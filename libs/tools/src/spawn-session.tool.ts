@@ -27,7 +27,7 @@ export function spawnSessionTool(services: ToolServices): ToolDefinition<typeof 
     title: 'Start a session',
     description:
       'Starts another session of a task: a new agent with an empty conversation, in the same files. Use it when a direct subtask was stopped or its session has ended and its ' +
-      'work should go on. It becomes the primary session when the present one has ended. Returns session_id, is_primary, state and delivery_id of its prompt.',
+      'work should go on: what its stopped session had not read comes after your prompt. It becomes the primary session when the present one has ended. Returns session_id, is_primary, state and delivery_id of its prompt.',
     input: SpawnSessionInput,
     effect: 'write',
     concurrencySafe: false,

@@ -77,9 +77,8 @@ describe('a deleted task', () => {
 
   test('was deleted once, whoever says it again', async () => {
     const { taskId } = await server.agent();
-    const key = { idempotencyKey: randomUUID() };
-    expect(await server.client.tasks.delete(taskId, {}, key)).toMatchObject({ deleted: 1 });
-    expect(await server.client.tasks.delete(taskId, {}, key)).toMatchObject({ deleted: 0, already_deleted: true });
+    expect(await server.client.tasks.delete(taskId)).toMatchObject({ deleted: 1 });
+    expect(await server.client.tasks.delete(taskId)).toMatchObject({ deleted: 0, already_deleted: true });
     expect(await ask('DELETE', `/tasks/${randomUUID()}`)).toMatchObject({ status: 404 });
     expect(await ask('DELETE', `/tasks/${taskId}?cascade=perhaps`)).toMatchObject({ status: 400, code: 'INVALID_INPUT' });
   });

@@ -17,7 +17,7 @@ export class TaskDependencyController {
     summary: 'Make a task wait for another',
     description:
       'For the task’s own sessions, its direct parent and operators. Its next turn waits until `blocker` has completed; a turn that runs goes on. ' +
-      'A cycle is refused with its ids in `details.path` (DEPENDENCY_CYCLE).',
+      'A cycle is refused with its ids in `details.path` (DEPENDENCY_CYCLE), and so is a task above or below (DEPENDENCY_IN_LINE).',
     returns: TaskDependencies,
   })
   addTaskDependency(

@@ -96,7 +96,8 @@ export class TaskController {
   @Post(':id/stop')
   @Operation({
     summary: 'Stop a task',
-    description: 'Cancels its sessions and leaves it in review; descendants only with `cascade`.',
+    description:
+      'Cancels its sessions and leaves it in review; descendants only with `cascade`. What its sessions had not read is kept for the next one.',
     returns: StoppedTask,
   })
   stopTask(@CurrentActor() actor: Actor, @Param('id', { schema: Id }) id: string, @Body({ schema: StopTask.prefault({}) }) body: StopTask) {
@@ -137,6 +138,7 @@ export class TaskController {
     summary: 'Start another session of a task',
     description:
       'For an operator and the direct parent. It becomes primary when asked, or when the primary session has ended. ' +
+      'What the task’s stopped sessions had not read comes after its prompt, in its order. ' +
       'An autopilot task takes only sessions of kind `task` whose profile can carry its contract (PROFILE_INCOMPATIBLE).',
     returns: SpawnedSession,
     status: 201,
