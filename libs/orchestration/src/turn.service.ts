@@ -77,8 +77,6 @@ export class TurnService {
    */
   async signalCompletion(actor: AgentActor, signal: CompletionSignal): Promise<Outcome<SignalResult>> {
     const stored = canonicalSignal(signal);
-    const tooLong = checkBytes(this.limits, 'prompt_bytes', 'summary', JSON.stringify(stored));
-    if (tooLong) return tooLong;
     return refusalOf(
       this.transactions.run(async (unit) => {
         const [session] = await lockSessions(unit, [actor.sessionId]);
@@ -86,7 +84,8 @@ export class TurnService {
         if (session.kind !== 'task') return refuse('WRONG_SESSION_KIND', { kind: session.kind });
         const turn = await findOpenTurn(unit, session.id);
         if (!turn) return refuse('NO_SIGNAL_EXPECTED');
-        return refuseTurn(turn, actor) ?? recordSignal(unit, turn, { ...stored, call_id: actor.callId });
+        const tooLong = checkBytes(this.limits, 'prompt_bytes', 'summary', JSON.stringify(stored));
+        return refuseTurn(turn, actor) ?? tooLong ?? recordSignal(unit, turn, { ...stored, call_id: actor.callId });
       }),
     );
   }
