@@ -15,6 +15,9 @@ export const Session = z
     runtime: z.enum(['loop', 'external', 'passthrough']),
     profile_id: Id,
     auto_run: z.boolean(),
+    waits_for_tree: z
+      .boolean()
+      .meta({ description: 'It could run, but its tree runs as many turns as it may; the end of one of them lets it go on.' }),
     current_turn_id: Id.nullable(),
     created_at: Instant,
     updated_at: Instant,

@@ -43,6 +43,7 @@ import { enqueue, followChange } from './session-queue.js';
 import { toSession } from './session-view.js';
 import { checkTaskTexts } from './task-input.js';
 import { taskEventData } from './task-view.js';
+import { waitsForTree } from './tree-turns.js';
 import type { Unit } from './unit-of-work.js';
 
 export interface SpawnRequest {
@@ -167,5 +168,5 @@ function keyOf({ actor, taskId, input, key }: SpawnRequest): NonNullable<NewEntr
 async function show(unit: Unit, sessionId: string, deliveryId: string, deduplicated: boolean): Promise<SpawnedSession> {
   const row = await readSession(unit, sessionId);
   if (!row) throw new Error(`session ${sessionId} vanished under its task's lock`);
-  return { ...toSession(row), delivery_id: deliveryId, deduplicated };
+  return { ...toSession(row, await waitsForTree(unit, unit.turnsPerTree, row)), delivery_id: deliveryId, deduplicated };
 }

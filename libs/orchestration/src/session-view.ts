@@ -4,7 +4,7 @@ import type { MessageRow, QueueEntryRow, SessionView, TurnRow } from '@echelon/p
 import { parseParts } from './message-content.js';
 
 /** A session as it is shown; what waits for a person is derived from the rows at every reading (V1). */
-export function toSession(row: SessionView): Session {
+export function toSession(row: SessionView, waitsForTree: boolean): Session {
   return {
     id: row.id,
     task_id: row.task_id,
@@ -16,6 +16,7 @@ export function toSession(row: SessionView): Session {
     runtime: row.runtime,
     profile_id: row.profile_id,
     auto_run: row.auto_run,
+    waits_for_tree: waitsForTree,
     current_turn_id: row.current_turn_id,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),

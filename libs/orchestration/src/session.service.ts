@@ -18,6 +18,7 @@ import {
   type SessionRow,
   type SessionView,
   setAutoRun,
+  type Tx,
 } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
 import type { Outcome } from './outcome.js';
@@ -27,6 +28,7 @@ import { inScope, isId } from './scope.js';
 import { followChange, refreshWork } from './session-queue.js';
 import { toMessage, toQueueEntry, toSession, toTurn } from './session-view.js';
 import { toTask } from './task-view.js';
+import { waitsForTree } from './tree-turns.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
 /** A session's contract as its rows say now, with what it was derived from. `folder` is below the workspace root. */
@@ -57,13 +59,14 @@ export class SessionService {
 
   async get(actor: Actor, id: string): Promise<Outcome<Session>> {
     const row = await this.#find(actor, id);
-    return isRefusal(row) ? row : toSession(row);
+    return isRefusal(row) ? row : this.#show(this.database, row);
   }
 
   /** All sessions of a task, from new to old, in one page. */
   async listByTask(actor: Actor, taskId: string): Promise<Outcome<Page<Session>>> {
     const sessions = await this.#sessionsOf(actor, taskId);
-    return isRefusal(sessions) ? sessions : { items: sessions.rows.map(toSession), next_cursor: null };
+    if (isRefusal(sessions)) return sessions;
+    return { items: await Promise.all(sessions.rows.map((row) => this.#show(this.database, row))), next_cursor: null };
   }
 
   /**
@@ -140,7 +143,7 @@ export class SessionService {
         await refreshWork(unit, session.id);
       }
       const changed = await readSession(unit, session.id);
-      return changed ? toSession(changed) : refuse('NOT_FOUND');
+      return changed ? this.#show(unit, changed) : refuse('NOT_FOUND');
     });
   }
 
@@ -154,10 +157,14 @@ export class SessionService {
     return {
       contract: deriveContract({ autopilot: task.autopilot, hasParent: task.parent_id !== null, sessionKind, runtime }),
       task: toTask(task),
-      session: toSession(session),
+      session: await this.#show(this.database, session),
       profile: toProfile(profile),
       folder: task.folder,
     };
+  }
+
+  async #show(tx: Tx, row: SessionView): Promise<Session> {
+    return toSession(row, await waitsForTree(tx, this.transactions.turnsPerTree, row));
   }
 
   async #find(actor: Actor, id: string): Promise<SessionView | Refusal> {

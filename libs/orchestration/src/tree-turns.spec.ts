@@ -7,6 +7,7 @@ import { accepted, type TestTask, World } from '../../../test/support/world.js';
 import { takeDelivery } from './attached-turn.js';
 import { type ClaimedTurn, claimTurn } from './claim.js';
 import { recoverLease } from './lease-recovery.js';
+import { SessionService } from './session.service.js';
 import { settle } from './settle.js';
 import { TaskService } from './task.service.js';
 
@@ -52,13 +53,17 @@ async function fullTree() {
 }
 
 describe('a claim', () => {
-  test('is refused while the tree runs all its turns; the session stays runnable, and other trees run [K3, K24]', async () => {
+  test('is refused while the tree runs all its turns; the session stays runnable and says why it waits, and other trees run [K3, K24]', async () => {
     const { children } = await treeOf(world, 3);
     await world.claim(children[0]!.sessionId);
     await world.claim(children[1]!.sessionId);
     expect(await world.tryClaim(children[2]!.sessionId)).toBeNull();
     expect(await world.sessionRow(children[2]!.sessionId)).toMatchObject({ runnable: true, lease_owner: null, lease_epoch: '0' });
     expect(await world.entries(children[2]!.sessionId)).toMatchObject([{ state: 'queued' }]);
+    const shown = await Promise.all(
+      children.map(({ sessionId }) => new SessionService(world.database, world.transactions).get(world.operator, sessionId)),
+    );
+    expect(shown.map((session) => accepted(session).waits_for_tree)).toEqual([false, false, true]);
     await world.openTurn((await world.task()).sessionId);
   });
 

@@ -7,7 +7,16 @@
  *     session could take it, its announcement is under way (K10). A claim that finds nothing to do passes its announcement on.
  * C3  The tree's lock comes after every row lock, and no row is waited for under it (K11).
  */
-import { countTreeTurns, listLineage, listNextInTree, lockTreeTurns, newId, type OutboxRow, type Tx } from '@echelon/persistence';
+import {
+  countTreeTurns,
+  listLineage,
+  listNextInTree,
+  lockTreeTurns,
+  newId,
+  type OutboxRow,
+  type SessionRow,
+  type Tx,
+} from '@echelon/persistence';
 import { ORDINARY, URGENT } from './priority.js';
 
 /** Tells whether the task's tree may run one more turn, and keeps that true until the transaction ends. The caller holds the task's lock. */
@@ -21,6 +30,11 @@ export async function mayTakeTurn(tx: Tx, cap: number, taskId: string): Promise<
 /** Whether the task's tree runs all the turns that it may, as seen now. */
 export async function isTreeFull(tx: Tx, cap: number, taskId: string): Promise<boolean> {
   return cap > 0 && (await countTreeTurns(tx, await findRoot(tx, taskId))) >= cap;
+}
+
+/** Whether the session could run if its tree had a turn free. */
+export async function waitsForTree(tx: Tx, cap: number, session: SessionRow): Promise<boolean> {
+  return session.runnable && session.lease_owner === null && isTreeFull(tx, cap, session.task_id);
 }
 
 /** Whether a session waits for a turn of the task's full tree: whoever holds one gives it up after its turn. */

@@ -50,7 +50,7 @@ export class Transactions {
   constructor(
     private readonly database: Database,
     private readonly listener: CommitListener,
-    private readonly turnsPerTree = 0,
+    readonly turnsPerTree = 0,
   ) {}
 
   /** Runs one transaction, then hands its announcements on. Throws what `work` throws; nothing is then visible anywhere. */
