@@ -1,67 +1,23 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, startFaultProxy, startScript, startTestRedis, waitFor } from '@echelon/testkit';
+import { describe, expect, test } from '@jest/globals';
+import { startFaultProxy, startScript, waitFor } from '@echelon/testkit';
 import { describeWithRedis } from '@echelon/testkit/jest';
 import {
-  createPostgresJobQueue,
-  createRedisJobQueue,
-  type Job,
-  type JobQueue,
-  QueueUnavailableError,
-  type QueueWorker,
-  type WorkOptions,
-} from './index.js';
+  collect,
+  job,
+  type QueueBackend,
+  startPostgresQueues,
+  startRedisQueues,
+  useJobQueues,
+  work,
+} from '../../../test/support/job-queues.js';
+import { QueueUnavailableError } from './index.js';
 
-interface Backend {
-  readonly url: string;
-  /** The name of the factory and of its address option, for a program of its own. */
-  readonly factory: readonly [string, string];
-  open(options: { readonly url: string; readonly namespace: string; readonly lockMs?: number }): JobQueue;
-  stop(): Promise<void>;
-}
+describe('job queue on Postgres', () => describeJobQueue(startPostgresQueues));
+describeWithRedis('job queue on Redis', () => describeJobQueue(startRedisQueues));
 
-async function startPostgres(): Promise<Backend> {
-  const database = await createTestDatabase({ empty: true });
-  return {
-    url: database.url,
-    factory: ['createPostgresJobQueue', 'connectionString'],
-    open: ({ url, ...options }) => createPostgresJobQueue({ connectionString: url, ...options }),
-    stop: () => database.drop(),
-  };
-}
-
-async function startRedis(): Promise<Backend> {
-  const redis = await startTestRedis();
-  return { url: redis.url, factory: ['createRedisJobQueue', 'url'], open: createRedisJobQueue, stop: () => redis.stop() };
-}
-
-describe('job queue on Postgres', () => describeJobQueue(startPostgres));
-describeWithRedis('job queue on Redis', () => describeJobQueue(startRedis));
-
-function describeJobQueue(start: () => Promise<Backend>): void {
-  let backend: Backend;
-  let queues: JobQueue[] = [];
-  let namespaces = 0;
-  let namespace = '';
-
-  const open = (url = backend.url, lockMs = 60_000): JobQueue => {
-    const queue = backend.open({ url, namespace, lockMs });
-    queues.push(queue);
-    return queue;
-  };
-
-  beforeAll(async () => {
-    backend = await start();
-  });
-  afterAll(() => backend.stop());
-  beforeEach(() => {
-    namespaces += 1;
-    namespace = `spec-${String(namespaces)}`;
-  });
-  afterEach(async () => {
-    await Promise.all(queues.map((queue) => queue.close()));
-    queues = [];
-  });
+function describeJobQueue(start: () => Promise<QueueBackend>): void {
+  const queues = useJobQueues(start);
+  const open = queues.open;
 
   test('a job reaches a worker of another queue object with its id, session and priority', async () => {
     const { jobs } = collect(open());
@@ -136,36 +92,6 @@ function describeJobQueue(start: () => Promise<Backend>): void {
     expect(jobs.map(({ priority }) => priority)).toEqual([0, 1, 2, 9]);
   });
 
-  test('a job of a workspace root waits for a worker that reaches it, and is not seen by others', async () => {
-    const [here, there] = [randomUUID(), randomUUID()];
-    const queue = open();
-    await queue.enqueue([{ ...job(1), rootId: there }, { ...job(2), rootId: here }, job(3)]);
-    expect(await queue.health()).toMatchObject({ waiting: 1 });
-    expect(await queue.health([here, there])).toMatchObject({ waiting: 3 });
-    const near = collect(open(), { rootId: here });
-    await waitFor('the jobs within reach', () => near.jobs.length === 2);
-    expect(near.jobs.map(({ id }) => id).sort()).toEqual(['o-2', 'o-3']);
-    expect(await queue.health([there])).toMatchObject({ waiting: 1 });
-    const far = collect(open(), { rootId: there });
-    await waitFor('the job of the other root', () => far.jobs.length === 1);
-    expect(far.jobs.map(({ id }) => id)).toEqual(['o-1']);
-    expect(near.jobs).toHaveLength(2);
-  });
-
-  test('jobs for any worker do not keep those of its root from a worker, and a free slot takes either', async () => {
-    const rootId = randomUUID();
-    const queue = open();
-    await queue.enqueue([1, 2, 3].map((number) => job(number)));
-    const { jobs, release, worker } = collect(queue, { hold: true, concurrency: 2, rootId });
-    await waitFor('two handlers', () => worker.running() === 2);
-    await queue.enqueue([{ ...job(4), rootId }]);
-    await waitFor('the job of the root', () => jobs.some(({ id }) => id === 'o-4'));
-    expect(worker.running()).toBe(3);
-    expect(await queue.health([rootId])).toMatchObject({ waiting: 1 });
-    release();
-    await waitFor('the last job', () => jobs.length === 4);
-  });
-
   test('a job whose handler rejects comes again and the error is reported [K24]', async () => {
     const queue = open();
     const errors: string[] = [];
@@ -223,13 +149,13 @@ function describeJobQueue(start: () => Promise<Backend>): void {
   });
 
   test('the job of a killed process comes to another worker', async () => {
-    const [factory, address] = backend.factory;
+    const [factory, address] = queues.backend().factory;
     const program = startScript(`
       import { ${factory} } from '@echelon/messaging';
-      const queue = ${factory}({ ${address}: '${backend.url}', namespace: '${namespace}', lockMs: 1000 });
+      const queue = ${factory}({ ${address}: '${queues.backend().url}', namespace: '${queues.namespace()}', lockMs: 1000 });
       queue.work({ concurrency: 1, onError: console.error, handle: async ({ id }) => { console.log('took', id); await new Promise(() => {}); } });
     `);
-    const queue = open(backend.url, 1_000);
+    const queue = open(queues.backend().url, 1_000);
     await queue.enqueue([job(1)]);
     await program.line(/^took o-1$/);
     await program.kill('SIGKILL');
@@ -239,8 +165,8 @@ function describeJobQueue(start: () => Promise<Backend>): void {
   });
 
   test('while the backend is cut off producers are told so and nothing is buffered [K14]', async () => {
-    const proxy = await startFaultProxy({ port: Number(new URL(backend.url).port) });
-    const queue = open(proxy.through(backend.url));
+    const proxy = await startFaultProxy({ port: Number(new URL(queues.backend().url).port) });
+    const queue = open(proxy.through(queues.backend().url));
     await queue.enqueue([job(1)]);
     proxy.cut();
     await expect(queue.enqueue([job(2)])).rejects.toThrow(QueueUnavailableError);
@@ -253,8 +179,8 @@ function describeJobQueue(start: () => Promise<Backend>): void {
   });
 
   test('a producer does not hang on a backend that accepts and never answers [K14]', async () => {
-    const proxy = await startFaultProxy({ port: Number(new URL(backend.url).port) });
-    const queue = open(proxy.through(backend.url));
+    const proxy = await startFaultProxy({ port: Number(new URL(queues.backend().url).port) });
+    const queue = open(proxy.through(queues.backend().url));
     await queue.enqueue([job(1)]);
     proxy.stall();
     await expect(queue.enqueue([job(2)])).rejects.toThrow(QueueUnavailableError);
@@ -263,8 +189,8 @@ function describeJobQueue(start: () => Promise<Backend>): void {
   });
 
   test('an idle worker shows that it fetches, outlives an outage and fetches again', async () => {
-    const proxy = await startFaultProxy({ port: Number(new URL(backend.url).port) });
-    const queue = open(proxy.through(backend.url));
+    const proxy = await startFaultProxy({ port: Number(new URL(queues.backend().url).port) });
+    const queue = open(proxy.through(queues.backend().url));
     const { jobs, errors, worker } = collect(queue);
     await waitFor('the first fetch', () => worker.lastFetchedAt());
     proxy.cut();
@@ -280,9 +206,9 @@ function describeJobQueue(start: () => Promise<Backend>): void {
   });
 
   test('a worker that is started during an outage begins when the backend comes', async () => {
-    const proxy = await startFaultProxy({ port: Number(new URL(backend.url).port) });
+    const proxy = await startFaultProxy({ port: Number(new URL(queues.backend().url).port) });
     proxy.cut();
-    const queue = open(proxy.through(backend.url));
+    const queue = open(proxy.through(queues.backend().url));
     const { jobs, errors } = collect(queue);
     await waitFor('notice of the outage', () => errors.length > 0);
     await open().enqueue([job(1)]);
@@ -302,34 +228,4 @@ function describeJobQueue(start: () => Promise<Backend>): void {
     await expect(queue.enqueue([job(1)])).rejects.toThrow('the queue is closed');
     expect(() => work(queue)).toThrow('the queue is closed');
   });
-}
-
-const job = (number: number, sessionId = `session-${String(number)}`): Job => ({ id: `o-${String(number)}`, sessionId, priority: 0 });
-
-function work(queue: JobQueue, options: Partial<WorkOptions> = {}): QueueWorker {
-  return queue.work({ concurrency: 1, handle: () => Promise.resolve(), onError: () => undefined, ...options });
-}
-
-/** A worker that notes what it gets; with `hold` its handlers end only after `release`. */
-function collect(
-  queue: JobQueue,
-  { hold = false, concurrency = 1, rootId }: { readonly hold?: boolean; readonly concurrency?: number; readonly rootId?: string } = {},
-) {
-  const jobs: Job[] = [];
-  const signals: AbortSignal[] = [];
-  const errors: Error[] = [];
-  const released = Promise.withResolvers<void>();
-  if (!hold) released.resolve();
-  const worker = work(queue, {
-    concurrency,
-    ...(rootId ? { rootId } : {}),
-    rebuildAfterMs: 3_000,
-    handle: (received, signal) => {
-      jobs.push(received);
-      signals.push(signal);
-      return released.promise;
-    },
-    onError: (error) => errors.push(error),
-  });
-  return { jobs, signals, errors, worker, release: released.resolve };
 }
