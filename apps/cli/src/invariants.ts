@@ -8,7 +8,7 @@ type Invariant = InvariantReport['invariants'][number];
 /**
  * Checks once; and where recovery might be under way for a row, again after `recoverMs`: only what is found twice offends.
  */
-export async function checkInvariants(system: ApiClient['system'], recoverMs: number): Promise<InvariantReport> {
+export async function checkInvariants(system: Pick<ApiClient['system'], 'checkInvariants'>, recoverMs: number): Promise<InvariantReport> {
   const first = await system.checkInvariants();
   if (!first.invariants.some(({ always, rows }) => !always && rows.length > 0)) return first;
   await delay(recoverMs);
