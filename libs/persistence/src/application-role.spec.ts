@@ -50,6 +50,7 @@ const PRIVILEGES = {
   workflow: 'SIUD',
   workflow_step: 'SIUD',
   workspace: 'SIUD',
+  workspace_grant: 'SIUD',
   workspace_root: 'SIUD',
 };
 
