@@ -212,6 +212,19 @@ describe('a tree that changes', () => {
     expect(narrow.announced).toEqual([waiting.sessionId]);
     await narrow.claim(waiting.sessionId);
   });
+
+  test('a task that is deleted gives its turn to its tree, and those below it run in trees of their own [K10, K24]', async () => {
+    const { holding, waiting } = await fullTree();
+    const below = await narrow.task({ parent: holding });
+    await narrow.prompt(below.sessionId);
+    expect(await narrow.tryClaim(below.sessionId)).toBeNull();
+    const tasks = new TaskService(narrow.database, narrow.transactions, DEFAULT_LIMITS);
+    quiet(narrow);
+    accepted(await tasks.delete(narrow.operator, holding.id, { cascade: false }));
+    expect(narrow.announced.toSorted()).toEqual([waiting.sessionId, below.sessionId].toSorted());
+    await narrow.claim(waiting.sessionId);
+    await narrow.claim(below.sessionId);
+  });
 });
 
 test('a dead worker holds its tree’s turn until its lease is freed, and no longer [K12, K24]', async () => {
