@@ -14,16 +14,16 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** A sweeper as a process has it that has just started; `jobs` is what it handed to the queue. */
-function startProcess(): { readonly sweeper: Sweeper; readonly jobs: Job[] } {
+function startProcess(in_ = world): { readonly sweeper: Sweeper; readonly jobs: Job[] } {
   const jobs: Job[] = [];
   const queue: Pick<JobQueue, 'enqueue'> = { enqueue: async (given) => void jobs.push(...given) };
   const ignore = () => undefined;
-  const { database, transactions } = world;
+  const { database, transactions } = in_;
   const bus: EventBus = { publish: ignore, subscribe: async () => ignore, onReconnect: () => ignore, close: async () => undefined };
   const sequencer = new Sequencer(database, bus, ignore);
   const relay = new Relay(database, queue as JobQueue, ignore, ignore);
   const log = { info: ignore, warn: ignore, error: ignore };
-  return { sweeper: new Sweeper({ database, transactions, relay, sequencer, log, elected: () => true }), jobs };
+  return { sweeper: new Sweeper({ database, transactions, relay, sequencer, log, elected: () => true, announceAfterMs: 0 }), jobs };
 }
 
 test('what a process committed and did not announce before it died is announced as soon as another notices [K12, K14]', async () => {
@@ -45,4 +45,22 @@ test('what a process committed and did not announce before it died is announced 
   await restarted.sweeper.sweepLeases();
   expect(restarted.jobs.map(({ sessionId }) => sessionId)).toEqual([young.sessionId]);
   expect(restarted.jobs[0]?.id).toMatch(/^o-/);
+});
+
+test('a session that waits for a turn of its full tree is announced again, and not counted as lost [K10, K24]', async () => {
+  const capped = await World.open({ turns_per_tree: 1 });
+  const parent = await capped.task();
+  const child = await capped.task({ parent });
+  await capped.openTurn(parent.sessionId);
+  await capped.prompt(child.sessionId);
+  const lost = () => capped.rows(`SELECT session_id FROM event WHERE type = 'wake.lost'`);
+  const { sweeper } = startProcess(capped);
+  capped.announced.length = 0;
+  await sweeper.sweepRest();
+  expect({ announced: capped.announced, lost: await lost() }).toEqual({ announced: [child.sessionId], lost: [] });
+  await capped.endSession(parent, parent.sessionId);
+  await capped.rows(`UPDATE session SET announced_at = now() - interval '1 hour' WHERE id = $1`, [child.sessionId]);
+  await sweeper.sweepRest();
+  expect(await lost()).toEqual([{ session_id: child.sessionId }]);
+  await capped.close();
 });
