@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { EventBus, Job, JobQueue } from '@echelon/messaging';
 import { ROOT } from '../../../test/support/reached-root.js';
-import { World } from '../../../test/support/world.js';
+import { accepted, World } from '../../../test/support/world.js';
 import { claimTurn } from './claim.js';
 import { Relay } from './relay.js';
 import { Sequencer } from './sequencer.js';
@@ -23,7 +23,11 @@ function startProcess(in_ = world): { readonly sweeper: Sweeper; readonly jobs: 
   const sequencer = new Sequencer(database, bus, ignore);
   const relay = new Relay(database, queue as JobQueue, ignore, ignore);
   const log = { info: ignore, warn: ignore, error: ignore };
-  return { sweeper: new Sweeper({ database, transactions, relay, sequencer, log, elected: () => true, announceAfterMs: 0 }), jobs };
+  const folders = { rootId: ROOT.id, remove: async () => undefined };
+  return {
+    sweeper: new Sweeper({ database, transactions, relay, sequencer, log, folders, elected: () => true, announceAfterMs: 0 }),
+    jobs,
+  };
 }
 
 test('what a process committed and did not announce before it died is announced as soon as another notices [K12, K14]', async () => {
@@ -63,4 +67,20 @@ test('a session that waits for a turn of its full tree is announced again, and n
   await sweeper.sweepRest();
   expect(await lost()).toEqual([{ session_id: child.sessionId }]);
   await capped.close();
+});
+
+test('deleted tasks, cascades that a process left, and operator questions that are over are swept', async () => {
+  const [top, asking] = [await world.task(), await world.task()];
+  const below = await world.task({ parent: top });
+  const { id: questionId } = accepted(
+    await world.services.questions.askUser(world.agent(asking), { questions: [{ prompt: 'Which?' }] }, 'call-1'),
+  );
+  await world.rows(`UPDATE task SET deleted_at = now() - interval '1 hour', state = 'cancelled' WHERE id = $1`, [top.id]);
+  await world.rows('UPDATE agent_profile SET user_question_timeout_seconds = 1800');
+  await world.rows(`UPDATE message SET created_at = created_at - interval '1 hour' WHERE id = $1`, [questionId]);
+  const { sweeper } = startProcess();
+  await sweeper.sweepRest();
+  await sweeper.sweepDeleted(-1);
+  expect(await world.rows('SELECT id FROM task WHERE id = ANY($1)', [[top.id, below.id]])).toEqual([]);
+  expect(accepted(await world.services.questions.get(world.operator, questionId))).toMatchObject({ status: 'expired' });
 });
