@@ -27,7 +27,11 @@ export type Mutation =
   | 'cause-by-newest'
   | 'entry-outlives-question'
   | 'stale-on-one-side'
-  | 'no-reminder';
+  | 'no-reminder'
+  | 'no-structure-lock'
+  | 'create-ignores-mark'
+  | 'move-ignores-mark'
+  | 'zero-untold';
 
 export type Rules = ReadonlySet<Mutation>;
 
