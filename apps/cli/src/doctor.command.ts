@@ -2,7 +2,15 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { makeFolder } from '@echelon/embedded-postgres';
-import { type Config, findUnknownVariables, readConfig, VARIABLES } from '@echelon/platform/start';
+import {
+  type Config,
+  findUnknownVariables,
+  type LimitRow,
+  listLimits,
+  listRetention,
+  readConfig,
+  VARIABLES,
+} from '@echelon/platform/start';
 import type { Command } from 'commander';
 import { connect, type ConnectionOptions } from './connection.js';
 import { CommandError } from './exit-code.js';
@@ -25,10 +33,13 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     .command('doctor')
     .description('explain what is wrong on this machine')
     .option('--variables', 'list every configuration variable')
+    .option('--limits', 'list every limit, and how long things are kept, as this configuration has them')
     .option('--invariants', 'check on the live database of the running server that nothing was lost or doubled')
     .action(async (_options: unknown, command: Command) => {
-      const options: ConnectionOptions & { json?: boolean; variables?: boolean; invariants?: boolean } = command.optsWithGlobals();
+      const options: ConnectionOptions & { json?: boolean; variables?: boolean; limits?: boolean; invariants?: boolean } =
+        command.optsWithGlobals();
       if (options.variables) return printVariables(terminal, options.json);
+      if (options.limits) return printLimits(terminal, options.json);
       if (options.invariants) return printInvariants(terminal, options);
       const checks = [...(await examine(readConfig())), ...(await checkRoots(options))];
       print(terminal, options.json, { ok: checks.every(({ ok }) => ok), checks }, () =>
@@ -41,6 +52,16 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
 function printVariables(terminal: Terminal, json: boolean | undefined): void {
   const variables = VARIABLES.map(({ name, meaning, fallback }) => ({ name, meaning, default: fallback }));
   print(terminal, json, variables, () => table(variables.map((variable) => [variable.name, variable.default, variable.meaning])));
+}
+
+function printLimits(terminal: Terminal, json: boolean | undefined): void {
+  const config = readConfig();
+  const [limits, retention] = [listLimits(config), listRetention(config)];
+  print(terminal, json, { limits, retention }, () => [...table([...limits, ...retention].map(limitCells)), 'audit: never deleted']);
+}
+
+function limitCells({ name, value, unit, code, variable, meaning }: LimitRow): readonly string[] {
+  return [name, `${value} ${unit}`, code ?? '', variable ?? 'fixed', meaning];
 }
 
 async function printInvariants(terminal: Terminal, options: ConnectionOptions & { json?: boolean }): Promise<void> {

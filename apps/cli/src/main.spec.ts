@@ -207,3 +207,15 @@ describe('what goes wrong', () => {
     expect(help.out).toMatch(/demo.*\n.*task/s);
   });
 });
+
+test('doctor --limits shows every limit and how long things are kept, as they are in force [O31]', async () => {
+  const listed = await json<Record<'limits' | 'retention', readonly { name: string; value: number; code: string | null }[]>>([
+    'doctor',
+    '--limits',
+  ]);
+  expect(listed.limits).toContainEqual(expect.objectContaining({ name: 'depth', value: 16, code: 'DEPTH_EXCEEDED' }));
+  expect(listed.retention).toContainEqual(expect.objectContaining({ name: 'events', value: 7 }));
+  const { out } = await run(['doctor', '--limits']);
+  expect(out).toMatch(/^children_per_task +200 tasks +TOO_MANY_CHILDREN +ECHELON_LIMIT_CHILDREN_PER_TASK +direct children of a task$/m);
+  expect(out).toMatch(/^audit: never deleted$/m);
+});

@@ -16,7 +16,7 @@ export async function createPlatformServer(platform: Platform): Promise<Server> 
     logger: log,
     metrics,
     health: () => readHealth(platform),
-    config: { allowedHosts: config.allowedHosts },
+    config: { allowedHosts: config.allowedHosts, requestsPerMinute: config.limits.requests_per_token_minute },
   });
 }
 

@@ -1,3 +1,4 @@
+import { DEFAULT_LIMITS } from '@echelon/domain';
 import type { Logger, Services } from '@echelon/orchestration';
 import type { Health } from './health.js';
 import type { ToolCatalogue } from '@echelon/tools';
@@ -19,8 +20,8 @@ export interface ServerConfig {
 
 export const DEFAULT_SERVER_CONFIG: ServerConfig = {
   allowedHosts: [],
-  requestsPerMinute: 6_000,
-  maxBodyBytes: 2 * 1024 * 1024,
+  requestsPerMinute: DEFAULT_LIMITS.requests_per_token_minute,
+  maxBodyBytes: DEFAULT_LIMITS.request_body_bytes,
   heartbeatMs: 15_000,
   maxStreamBacklogBytes: 1024 * 1024,
   drainMs: 5_000,

@@ -1,3 +1,4 @@
+import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
 
 export const Id = z.uuid().meta({ description: 'UUIDv7' });
@@ -5,7 +6,9 @@ export const Id = z.uuid().meta({ description: 'UUIDv7' });
 export const Instant = z.iso.datetime({ precision: 3 });
 export const Cursor = z.string().max(512).meta({ description: 'Opaque: pass on what the last page returned.' });
 
-export const PageQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50), cursor: Cursor.optional() });
+/** How many items a client may ask for, from a query string. */
+export const PageLimit = z.coerce.number().int().min(1).max(LIMITS.page_items.default).default(50);
+export const PageQuery = z.strictObject({ limit: PageLimit, cursor: Cursor.optional() });
 export type PageQuery = z.infer<typeof PageQuery>;
 
 /** A page of a list: `next_cursor` is null on the last one. */

@@ -41,10 +41,15 @@ export const ERRORS: Readonly<Record<RefusalCode | RequestCode | 'INTERNAL', Err
   PARENT_NOT_USABLE: { status: 422, title: 'The parent task cannot take children.', advice: 'Choose a parent that has not ended.' },
   DEPTH_EXCEEDED: { status: 422, title: 'The hierarchy would become too deep.', advice: 'Do the work here instead of delegating further.' },
   TOO_MANY_CHILDREN: { status: 422, title: 'The parent has as many children as it may have.', advice: 'Reuse or finish a child first.' },
+  TOO_MANY_SESSIONS: {
+    status: 422,
+    title: 'The task has as many sessions as it may have.',
+    advice: 'Message a session that it has, or wait until one ends.',
+  },
   CREATE_RATE_EXCEEDED: {
     status: 429,
-    title: 'Too many tasks were created in this tree within a minute.',
-    advice: 'Wait a minute, and create fewer tasks.',
+    title: 'Too many tasks of this tree, or sessions of this task, were started within a minute.',
+    advice: 'Wait a minute, and start fewer.',
   },
   DEPENDENCY_IN_LINE: {
     status: 422,

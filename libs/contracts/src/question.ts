@@ -1,3 +1,4 @@
+import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
 import { Id, Instant } from './common.js';
 
@@ -8,10 +9,15 @@ const QuestionInput = z.strictObject({
   id: z.string().trim().min(1).max(64).optional().describe('Your own short id; q1, q2, … when left out.'),
   title: z.string().trim().min(1).max(12).optional().describe('At most 12 characters.'),
   prompt: z.string().trim().min(1).describe('The question itself, complete without your conversation.'),
-  options: z.array(Option).min(2).max(6).optional().describe('2 to 6 choices; leave out for a free answer.'),
+  options: z
+    .array(Option)
+    .min(2)
+    .max(LIMITS.options_per_question.default)
+    .optional()
+    .describe('2 to 6 choices; leave out for a free answer.'),
 });
 export const AskQuestions = z.strictObject({
-  questions: z.array(QuestionInput).min(1).max(4),
+  questions: z.array(QuestionInput).min(1).max(LIMITS.questions_per_ask.default),
   context: z.string().trim().min(1).optional().describe('What whoever answers must know to decide.'),
 });
 export type AskQuestions = z.infer<typeof AskQuestions>;
@@ -77,7 +83,7 @@ export const SendMessage = z
     prompt: z.string().trim().min(1),
     session_id: Id.optional(),
     delivery_mode: z.enum(['queued', 'interrupt']).default('queued'),
-    idempotency_key: z.string().trim().min(1).max(512).optional(),
+    idempotency_key: z.string().trim().min(1).max(LIMITS.key_characters.default).optional(),
     reply_to_question_id: z.string().optional(),
   })
   .meta({ id: 'SendMessage' });

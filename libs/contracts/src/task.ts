@@ -1,4 +1,4 @@
-import { MAX_BLOCKERS } from '@echelon/domain';
+import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
 import { Id, Instant, PageQuery } from './common.js';
 
@@ -47,9 +47,11 @@ export const CreateTask = z
     autopilot: z.boolean().default(false),
     profile_id: Id.optional(),
     workspace_mode: WorkspaceMode.optional(),
-    blocked_by: z.array(Id).max(MAX_BLOCKERS).default([]),
+    blocked_by: z.array(Id).max(LIMITS.blockers_per_task.default).default([]),
     start_agent: z.boolean().default(true),
-    workflow_id: Id.or(z.literal('default')).optional().meta({ description: 'Or `default`, the workspace’s own choice. Without it the task has no workflow.' }),
+    workflow_id: Id.or(z.literal('default'))
+      .optional()
+      .meta({ description: 'Or `default`, the workspace’s own choice. Without it the task has no workflow.' }),
     workflow_step_id: Id.optional().meta({ description: 'The step that it starts in; the first of the workflow where left out.' }),
   })
   .meta({ id: 'CreateTask' });

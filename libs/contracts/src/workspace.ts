@@ -1,9 +1,12 @@
+import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
 import { Id, Instant } from './common.js';
 
 export const Workspace = z.object({ id: Id, name: z.string(), created_at: Instant }).meta({ id: 'Workspace' });
 export type Workspace = z.infer<typeof Workspace>;
-export const CreateWorkspace = z.strictObject({ name: z.string().trim().min(1).max(120) }).meta({ id: 'CreateWorkspace' });
+export const CreateWorkspace = z
+  .strictObject({ name: z.string().trim().min(1).max(LIMITS.name_characters.default) })
+  .meta({ id: 'CreateWorkspace' });
 export type CreateWorkspace = z.infer<typeof CreateWorkspace>;
 
 /** Tasks of a workspace may send messages to tasks of another one, and nothing else. */
@@ -44,7 +47,7 @@ export type AgentProfile = z.infer<typeof AgentProfile>;
 export const CreateProfile = z
   .strictObject({
     workspace_id: Id,
-    name: z.string().trim().min(1).max(120),
+    name: z.string().trim().min(1).max(LIMITS.name_characters.default),
     runtime: Runtime.default('loop'),
     provider: z.string().trim().min(1).max(60),
     model: z.string().trim().min(1).max(200),
@@ -59,7 +62,7 @@ export const CreateProfile = z
 export type CreateProfile = z.infer<typeof CreateProfile>;
 export const UpdateProfile = z
   .strictObject({
-    name: z.string().trim().min(1).max(120).optional(),
+    name: z.string().trim().min(1).max(LIMITS.name_characters.default).optional(),
     runtime: Runtime.optional(),
     provider: z.string().trim().min(1).max(60).optional(),
     model: z.string().trim().min(1).max(200).optional(),
@@ -94,7 +97,7 @@ export type IssuedToken = z.infer<typeof IssuedToken>;
 export const IssueToken = z
   .strictObject({
     kind: z.enum(['operator', 'session']),
-    label: z.string().trim().min(1).max(120),
+    label: z.string().trim().min(1).max(LIMITS.name_characters.default),
     session_id: Id.optional(),
     task_id: Id.optional(),
     expires_in_seconds: z.int().positive().optional(),

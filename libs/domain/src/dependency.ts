@@ -8,6 +8,7 @@
  * E4  No task waits for one above it, also through others: a task is not done before what is below it. Nor does one wait for a task
  *     below it: held, it could neither answer that task nor hear of its end, which its parent hears of anyway.
  */
+import { LIMITS } from './limits.js';
 import { refuse, type Refusal } from './refusal.js';
 import { taskMachine, type TaskState } from './task.js';
 
@@ -23,9 +24,6 @@ const EFFECTS: Readonly<Record<TaskState, Effect>> = {
   failed: 'halts',
   cancelled: 'halts',
 };
-
-/** Most blockers of one task. */
-export const MAX_BLOCKERS = 50;
 
 /** States of a blocker that release its dependents; statements take them from here. */
 export const RELEASING_STATES: readonly string[] = Object.entries(EFFECTS).flatMap(([state, effect]) =>
@@ -77,7 +75,8 @@ export function refuseDependency({ task, blocker, blockers, upstream }: Dependen
   if (path) return refuse('DEPENDENCY_CYCLE', { path: [task.id, ...path] });
   if (taskMachine.isTerminal(task.state)) return refuse('TASK_TERMINAL', { field: 'task_id', state: task.state });
   if (task.archived) return refuse('TASK_ARCHIVED', { field: 'task_id' });
-  if (blockers >= MAX_BLOCKERS) return refuse('LIMIT_EXCEEDED', { field: 'depends_on_task_id', max: MAX_BLOCKERS });
+  const max = LIMITS.blockers_per_task.default;
+  if (blockers >= max) return refuse('LIMIT_EXCEEDED', { field: 'depends_on_task_id', max });
   return refuseBlocker(blocker, 'depends_on_task_id');
 }
 

@@ -24,7 +24,6 @@ export { decideCreation, type Creation, type CreationFacts, type CreationLimits 
 export {
   blockedReasonOf,
   isBlocked,
-  MAX_BLOCKERS,
   refuseBlocker,
   refuseDependency,
   RELEASING_STATES,

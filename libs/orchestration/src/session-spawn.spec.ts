@@ -123,6 +123,26 @@ describe('starting a session', () => {
     },
   );
 
+  test('beyond the sessions that a task may have is refused until one ends [O39]', async () => {
+    const few = new TaskService(world.database, world.transactions, { ...DEFAULT_LIMITS, sessions_per_task: 3 });
+    const task = await world.task();
+    const again = () => few.spawnSession(world.operator, task.id, SPAWN, null);
+    const [second] = [accepted(await again()), accepted(await again())];
+    expect(await again()).toMatchObject({ code: 'TOO_MANY_SESSIONS', details: { max: 3 } });
+    await world.endSession(task, second.id);
+    expect(await again()).toMatchObject({ deduplicated: false });
+  });
+
+  test('faster than a task may start sessions is refused, at once as later [O39]', async () => {
+    const slow = new TaskService(world.database, world.transactions, { ...DEFAULT_LIMITS, spawns_per_task_minute: 2 });
+    const task = await world.task();
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => slow.spawnSession(world.operator, task.id, SPAWN, null)));
+    const refused = outcomes.filter((outcome) => 'code' in outcome && outcome.code === 'CREATE_RATE_EXCEEDED');
+    expect([refused.length, (await sessionsOf(task)).length]).toEqual([3, 3]);
+    await world.rows(`UPDATE session SET created_at = created_at - interval '61 seconds' WHERE task_id = $1`, [task.id]);
+    expect(await slow.spawnSession(world.operator, task.id, SPAWN, null)).toMatchObject({ deduplicated: false });
+  });
+
   test('of an archived, ended or stopping task is refused', async () => {
     const archived = await world.task();
     accepted(await tasks.archive(world.operator, archived.id));

@@ -19,6 +19,7 @@ import {
   type Spawn,
 } from '@echelon/domain';
 import {
+  countSessions,
   findEntryByKey,
   holdProfile,
   insertAudit,
@@ -76,7 +77,7 @@ export async function spawnSession(unit: Unit, given: SpawnRequest): Promise<Out
   if (refusal) return refusal;
   const profile = await holdProfile(unit, task.workspace_id, input.profile_id ?? task.profile_id);
   if (!profile) return refuse('NOT_FOUND', { field: 'profile_id' });
-  const decided = decide(task, profile, primary, input);
+  const decided = decide(request, { task, profile, primary, sessions: await countSessions(unit, task.id) });
   return isRefusal(decided) ? decided : store(unit, request, { task, profile, decided, idempotency });
 }
 
@@ -101,7 +102,14 @@ function checkTexts({ input, limits }: SpawnRequest): Refusal | null {
   return checkTaskTexts({ title: null, prompt: input.prompt ?? null }, limits);
 }
 
-function decide(task: TaskRow, profile: ProfileRow, primary: SessionState | null, input: SpawnSession): Refusal | Spawn {
+interface SpawnGround {
+  readonly task: TaskRow;
+  readonly profile: ProfileRow;
+  readonly primary: SessionState | null;
+  readonly sessions: Awaited<ReturnType<typeof countSessions>>;
+}
+
+function decide({ input, limits }: SpawnRequest, { task, profile, primary, sessions }: SpawnGround): Refusal | Spawn {
   const { state, archived_at, stopping, autopilot } = task;
   return decideSpawn({
     task: { state, archived: archived_at !== null, stopping, autopilot },
@@ -109,6 +117,8 @@ function decide(task: TaskRow, profile: ProfileRow, primary: SessionState | null
     runtime: profile.runtime,
     primary,
     makePrimary: input.make_primary,
+    sessions,
+    limits: { sessions: limits.sessions_per_task, spawnsPerMinute: limits.spawns_per_task_minute },
   });
 }
 

@@ -83,7 +83,7 @@ export { claimKey, findKeyedCall, releaseKey, storeKeyedResult, type CallKey } f
 export { insertAudit, type NewAudit } from './sql/insert-audit.js';
 export { countChildIn, findTaskByKey, insertPrimarySession, insertTask, type CreationKey, type NewTask } from './sql/insert-task.js';
 export { listSubtree, lockStructure, setParent } from './sql/move-below.js';
-export { insertSession, releasePrimary } from './sql/insert-session.js';
+export { countSessions, insertSession, releasePrimary } from './sql/insert-session.js';
 export { readEventRange, readEvents, type EventRange } from './sql/read-events.js';
 export { findPrimarySession, readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';
 export { readRelatedTasks, readTask, readTasks, type TaskRelation, type TaskView } from './sql/read-tasks.js';

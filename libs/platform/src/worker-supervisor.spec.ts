@@ -21,6 +21,7 @@ beforeAll(async () => {
   world = await World.open();
   queue = createPostgresJobQueue({ connectionString: world.url });
   bus = createPostgresEventBus({ connectionString: world.url, namespace: 'spec' });
+  await waitFor('the queue answers', async () => (await queue.health()).reachable);
 });
 afterAll(async () => {
   await queue.close();

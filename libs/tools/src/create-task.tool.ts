@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '@echelon/agent-loop';
 import type { CreatedTask, CreateTask } from '@echelon/contracts';
 import { Id, WorkspaceMode } from '@echelon/contracts';
-import { isRefusal, MAX_BLOCKERS, refuse, type Refusal } from '@echelon/domain';
+import { isRefusal, LIMITS, refuse, type Refusal } from '@echelon/domain';
 import type { Actor } from '@echelon/orchestration';
 import { z } from 'zod';
 import { keyOfCall, keyOfCallId } from './call-key.js';
@@ -35,7 +35,7 @@ const CreateTaskInput = z.strictObject({
   ),
   blocked_by: z
     .array(exactId('Full task id.'))
-    .max(MAX_BLOCKERS)
+    .max(LIMITS.blockers_per_task.default)
     .default([])
     .describe(
       'Tasks that must complete before this one starts. One that fails or is cancelled does not release it: blocked_reason then names it.',
@@ -52,7 +52,7 @@ const CreateTaskInput = z.strictObject({
     .string()
     .trim()
     .min(1)
-    .max(512)
+    .max(LIMITS.key_characters.default)
     .optional()
     .describe('Your own key of this creation: a repetition under it returns the first task. Usually not needed.'),
 });

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '@echelon/agent-loop';
+import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
 import { keyOfCallId } from './call-key.js';
 import { exactId } from './tool-arguments.js';
@@ -18,7 +19,7 @@ const MessageTaskInput = z.strictObject({
     .string()
     .trim()
     .min(1)
-    .max(512)
+    .max(LIMITS.key_characters.default)
     .optional()
     .describe('Your own key of this message: a repetition under it is not delivered again.'),
   reply_to_question_id: z

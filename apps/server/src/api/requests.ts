@@ -1,5 +1,5 @@
 /** What REST routes take beside the bodies that `contracts` defines. Everything is strict: an unknown parameter is refused. */
-import { Id, PageQuery, Task, UserQuestion } from '@echelon/contracts';
+import { Id, PageLimit, PageQuery, Task, UserQuestion } from '@echelon/contracts';
 import { z } from 'zod';
 
 export const ListProfiles = PageQuery.extend({ workspace_id: Id.optional() });
@@ -10,7 +10,7 @@ export type ListWorkflows = z.infer<typeof ListWorkflows>;
 
 export const ListMessages = z
   .strictObject({
-    limit: z.coerce.number().int().min(1).max(200).default(50),
+    limit: PageLimit,
     before: z.coerce.number().int().min(0).optional().describe('Sequence of a message, exclusive.'),
     after: z.coerce.number().int().min(0).optional().describe('Sequence of a message, exclusive.'),
     types: z

@@ -1,10 +1,11 @@
+import { LIMITS } from '@echelon/domain';
 import { createParamDecorator, type ExecutionContext, applyDecorators } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { ProblemError } from './problem.js';
 
 const HEADER = 'Idempotency-Key';
-const MAX_LENGTH = 512;
+const MAX_LENGTH = LIMITS.key_characters.default;
 
 /** The request's idempotency key, or `null`; 1 to 512 characters (K16). */
 export const IdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext): string | null => {

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { describeUnknownTool } from '@echelon/agent-loop';
-import { type Contract, EXTERNAL_CONTRACT, isRefusal } from '@echelon/domain';
+import { type Contract, EXTERNAL_CONTRACT, isRefusal, LIMITS } from '@echelon/domain';
 import type { Actor, Logger, Services } from '@echelon/orchestration';
 import { isDatabaseUnavailable } from '@echelon/persistence';
 import { type CatalogueTool, QUESTION_TOOLS, type ToolCatalogue } from '@echelon/tools';
@@ -17,7 +17,6 @@ import { toListedTool } from './tool-listing.js';
 
 const SERVER = { name: 'echelon', title: 'Echelon', version: '0.1.0' };
 const CALL_ID_KEYS = ['claudecode/toolUseId', 'callId'];
-const MAX_CALL_ID = 512;
 
 export interface McpSurface {
   readonly services: Services;
@@ -87,7 +86,7 @@ function failCall(logger: Logger, tool: string, error: unknown): ToolResult {
 
 function callIdOf(meta: Readonly<Record<string, unknown>> | undefined): string | null {
   const id = CALL_ID_KEYS.map((key) => meta?.[key]).find((value) => typeof value === 'string' && value !== '');
-  return typeof id === 'string' ? id.slice(0, MAX_CALL_ID) : null;
+  return typeof id === 'string' ? id.slice(0, LIMITS.key_characters.default) : null;
 }
 
 /** Clients hold a structured result to the declared schema, an error's too: there the text says it all. */

@@ -19,6 +19,17 @@ export async function releasePrimary(tx: Tx, taskId: string): Promise<void> {
   await tx.query('UPDATE session SET is_primary = false, updated_at = now() WHERE task_id = $1 AND is_primary', [taskId]);
 }
 
+/** Sessions of the task that have not ended, and those other than its first that were started within a minute. */
+export async function countSessions(tx: Tx, taskId: string): Promise<{ readonly live: number; readonly recent: number }> {
+  const [row] = await tx.query<{ live: number; recent: number }>(
+    `SELECT count(*) FILTER (WHERE s.state NOT IN ('completed', 'failed', 'cancelled'))::int AS live,
+       count(*) FILTER (WHERE s.created_at > t.created_at AND s.created_at > now() - interval '1 minute')::int AS recent
+     FROM session s JOIN task t ON t.id = s.task_id WHERE s.task_id = $1`,
+    [taskId],
+  );
+  return row ?? { live: 0, recent: 0 };
+}
+
 /** Stores a session; a task has one primary session at most. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<SessionRow> {
   const [row] = await tx.query<SessionRow>(
