@@ -1,5 +1,5 @@
 import type { CreateWorkflow, Page, PageQuery, UpdateWorkflow, Workflow } from '@echelon/contracts';
-import { canonicalText, isRefusal, type Limits, refuse, type Refusal, refuseWorkflow } from '@echelon/domain';
+import { canonicalText, isRefusal, type Limits, refuse, type Refusal } from '@echelon/domain';
 import {
   archiveWorkflow,
   countUses,
@@ -8,27 +8,24 @@ import {
   insertWorkflow,
   lockDefinitions,
   lockWorkflow,
-  newId,
   readWorkflow,
   readWorkflows,
   setDefaultWorkflow,
-  type StepFields,
   touchWorkflow,
   violatedConstraint,
   type WorkflowView,
   writeSteps,
 } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
-import { checkBytes } from './limit-checks.js';
 import { type Outcome, orRollBack, refusalOf } from './outcome.js';
 import { pageByCreation, readPageByCreation } from './page.js';
 import { inScope, isId, operatorOnly, scopeOf } from './scope.js';
 import type { Transactions, Unit } from './unit-of-work.js';
+import { toSteps } from './workflow-steps.js';
 import { toWorkflow } from './workflow-view.js';
 
 export type ListWorkflows = PageQuery & { readonly workspace_id?: string | undefined };
 
-type GivenStep = NonNullable<UpdateWorkflow['steps']>[number];
 type Action = 'workflow.create' | 'workflow.update' | 'workflow.archive';
 
 /**
@@ -46,9 +43,9 @@ export class WorkflowService {
 
   /** Creates a workflow with its steps; CONFLICT where the workspace has one of that name, WORKFLOW_LOOP where it could run for ever. */
   async create(actor: Actor, input: CreateWorkflow): Promise<Outcome<Workflow>> {
-    const steps = toSteps(input.steps, [], this.limits);
-    if (isRefusal(steps)) return steps;
     return this.#define(actor, input.workspace_id, 'workflow.create', async (unit) => {
+      const steps = toSteps(input.steps, [], this.limits);
+      if (isRefusal(steps)) return steps;
       const row = await insertWorkflow(unit, input.workspace_id, canonicalText(input.name));
       await writeSteps(unit, row, steps);
       if (input.is_default) await setDefaultWorkflow(unit, row, true);
@@ -75,7 +72,7 @@ export class WorkflowService {
     return this.#change(actor, id, 'workflow.update', async (unit, workflow) => {
       if (input.expected_revision !== undefined && input.expected_revision !== workflow.revision)
         return refuse('CONFLICT', { field: 'expected_revision', revision: workflow.revision });
-      const steps = input.steps && toSteps(input.steps, workflow.steps, this.limits);
+      const steps = input.steps ? toSteps(input.steps, workflow.steps, this.limits) : null;
       if (steps && isRefusal(steps)) return steps;
       const dropped = steps ? workflow.steps.filter((step) => !steps.some(({ id: kept }) => kept === step.id)) : [];
       const refusal = await refuseUsed(unit, dropped);
@@ -138,48 +135,6 @@ export class WorkflowService {
       ),
     );
   }
-}
-
-/** Steps as they are stored, those of a former list under their ids. */
-function toSteps(given: readonly GivenStep[], former: readonly { readonly id: string; readonly name: string }[], limits: Limits) {
-  const steps = given.map((step) => ({
-    ...step,
-    name: canonicalText(step.name),
-    move_to: step.move_to && canonicalText(step.move_to),
-    instructions: canonicalText(step.instructions),
-  }));
-  const tooLong = steps
-    .map(({ instructions }) => checkBytes(limits, 'instructions_bytes', 'steps.instructions', instructions))
-    .find((each) => each !== null);
-  const refusal =
-    tooLong ??
-    refuseWorkflow(
-      steps.map(({ name, on_turn_complete: onTurnComplete, move_to: moveTo, instructions }) => ({
-        name,
-        onTurnComplete,
-        moveTo: moveTo ?? null,
-        instructions,
-      })),
-    ) ??
-    refuseIds(steps, former);
-  if (refusal) return refusal;
-  const ids = steps.map(
-    ({ id, name }) => id ?? former.find((each) => each.name === name && !steps.some((other) => other.id === each.id))?.id ?? newId(),
-  );
-  return steps.map(({ name, on_turn_complete, move_to, requires_signal, instructions }, place): StepFields => ({
-    id: ids[place] ?? newId(),
-    name,
-    on_turn_complete,
-    move_to_step_id: ids[steps.findIndex((each) => each.name === move_to)] ?? null,
-    requires_signal,
-    instructions,
-  }));
-}
-
-function refuseIds(steps: readonly GivenStep[], former: readonly { readonly id: string }[]): Refusal | null {
-  const ids = steps.flatMap(({ id }) => id ?? []);
-  if (new Set(ids).size < ids.length) return refuse('INVALID_INPUT', { field: 'steps.id', rule: 'each at most once' });
-  return ids.every((id) => former.some((each) => each.id === id)) ? null : refuse('NOT_FOUND', { field: 'steps.id' });
 }
 
 async function refuseUsed(unit: Unit, steps: readonly { readonly id: string }[]): Promise<Refusal | null> {
