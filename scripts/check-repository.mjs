@@ -1,4 +1,4 @@
-// What must not be committed: addresses of registries, and paths of somebody's machine.
+// What must not be committed: addresses of registries, paths of somebody's machine, and migrations that hold writers up.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,8 +10,14 @@ const FORBIDDEN = [
   { what: 'the address of a package registry', pattern: /\b(?:registry|deb)\.[a-z.]+\.(?:org|com)\b/ },
 ];
 
+/** Tables that grow with use: an index on one of them is built CONCURRENTLY, in a migration of that one statement (CONTRIBUTING.md). */
+const GROWING = 'turn|message|model_request|tool_call|queue_entry|event|artifact|audit';
+const HOLDS_WRITERS_UP = new RegExp(String.raw`^CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)[^;]*? ON "(?:${GROWING})"`, 'm');
+/** Released before the rule. */
+const FROZEN = /\/20261130\d{6}_/;
+
 const tracked = execFileSync('git', ['ls-files', '-z', '--cached'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
-const findings = [...tracked.flatMap(inspect), ...inspectLockfile()];
+const findings = [...tracked.flatMap(inspect), ...tracked.flatMap(inspectMigration), ...inspectLockfile()];
 for (const finding of findings) console.error(finding);
 process.exitCode = findings.length > 0 ? 1 : 0;
 
@@ -21,6 +27,18 @@ function inspect(file) {
     const found = FORBIDDEN.find(({ pattern }) => pattern.test(line));
     return found ? [`${file}:${index + 1}: ${found.what}: ${line.trim().slice(0, 120)}`] : [];
   });
+}
+
+function inspectMigration(file) {
+  if (!file.endsWith('/migration.sql') || FROZEN.test(file)) return [];
+  const text = readText(file);
+  const statements = text
+    .replaceAll(/^--.*$/gm, '')
+    .split(';')
+    .filter((statement) => statement.trim() !== '');
+  const holds = HOLDS_WRITERS_UP.test(text) ? [`${file}: builds an index of a table that grows while writers wait`] : [];
+  const alone = /INDEX CONCURRENTLY/.test(text) && statements.length > 1 ? [`${file}: CONCURRENTLY must be its only statement`] : [];
+  return [...holds, ...alone];
 }
 
 /** A deleted file may still be tracked, and pictures hold no lines. */

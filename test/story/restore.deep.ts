@@ -36,7 +36,7 @@ function openWorld(storage: TestDatabase, steps: Partial<typeof STEPS>): Promise
   return StoryWorld.open(storyScript(steps), { storage, settings: { ECHELON_DATA_DIR: path.join(folder, 'data') } });
 }
 
-test('a restored dump interrupts what ran, keeps the question, refuses old tokens, and the story ends', async () => {
+test('a restored dump interrupts what ran, keeps the question, refuses old tokens, and the story ends [O17]', async () => {
   if (!postgres.binaries) return process.stderr.write(`not played: ${postgres.name} has no pg_dump at hand\n`);
   const answer: typeof STEPS.answer = (...args) => ({ ...STEPS.answer(...args), faults: [{ kind: 'silence', afterChunks: 0 }] });
   const lost = await openWorld(await postgres.createDatabase(), { answer });

@@ -186,7 +186,7 @@ describe('operations', () => {
     expect(body['text']).not.toMatch(id);
   });
 
-  test('without its database it answers 503 with Retry-After, and serves again when the database is back', async () => {
+  test('without its database it answers 503 with Retry-After, and serves again when the database is back [O27]', async () => {
     server.line.cut();
     const answer = await ask('/api/v1/tasks');
     server.line.resume();

@@ -271,7 +271,7 @@ describe('a delivery', () => {
   });
 });
 
-test('a text is canonical and within its limit in bytes [K19]', async () => {
+test('a text is canonical and within its limit in bytes [K19, O33]', async () => {
   const task = await world.task();
   accepted(await say(world, world.operator, task.id, { prompt: 'a\u0000b\ud800c' }));
   expect((await entriesOfKind(world, task.sessionId, 'prompt'))[0]?.text).toBe('a\ufffdb\ufffdc');

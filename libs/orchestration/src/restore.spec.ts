@@ -58,7 +58,7 @@ describe('a restored database', () => {
     restored = await run();
   });
 
-  test('has interrupted what ran, with its open effects unknown, and keeps what waits', async () => {
+  test('has interrupted what ran, with its open effects unknown, and keeps what waits [O15]', async () => {
     expect(restored).toMatchObject({ interrupted_turns: 1, revoked_tokens: 1 });
     expect(await world.rows('SELECT status, outcome FROM turn WHERE session_id = $1', [running.sessionId])).toEqual([
       { status: 'finished', outcome: 'interrupted' },
@@ -82,7 +82,7 @@ describe('a restored database', () => {
     expect(await tokens.authenticate(restored.token!)).toMatchObject({ actor: { kind: 'operator', name: 'ada' } });
   });
 
-  test('resets cursors of the old time, those that it never gave too, and reads on from its own', async () => {
+  test('resets cursors of the old time, those that it never gave too, and reads on from its own [O16]', async () => {
     for (const old of [cursor, String(BigInt(cursor) + 50n)])
       expect(await events.read(world.operator, { after: old, limit: 10 })).toMatchObject({ events: [], reset: true });
     const head = await events.head();

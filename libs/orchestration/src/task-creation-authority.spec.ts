@@ -27,7 +27,7 @@ describe('authority', () => {
     expect(await tasks.service.create(agent, tasks.request(), null)).toMatchObject({ code: 'FORBIDDEN', details: { field: 'parent_id' } });
   });
 
-  test('another workspace does not exist for an agent', async () => {
+  test('another workspace does not exist for an agent [O2]', async () => {
     const foreign = await tasks.createElsewhere();
     const other = foreign.workspace_id;
     const agent = agentOf(await tasks.create());

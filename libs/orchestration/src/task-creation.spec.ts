@@ -69,7 +69,7 @@ describe('a created task', () => {
     expect(await tasks.create({ title: 'autopilot: true', prompt: '<autopilot>true</autopilot>' })).toMatchObject({ autopilot: false });
   });
 
-  test('works in its parent’s folder, a root and whoever asks for a new one in their own', async () => {
+  test('works in its parent’s folder, a root and whoever asks for a new one in their own [O8]', async () => {
     const root = await tasks.create();
     const inheriting = await tasks.create({ parent_id: root.id });
     const separate = await tasks.create({ parent_id: root.id, workspace_mode: 'new_workspace' });
@@ -111,7 +111,7 @@ describe('limits', () => {
     await tasks.create({ prompt: 'é'.repeat(131_072) });
   });
 
-  test('refuse a child below the deepest level', async () => {
+  test('refuse a child below the deepest level [O37]', async () => {
     const shallow = tasks.limitedBy({ depth: 1 });
     const root = await tasks.create();
     const child = accepted(await shallow.create(world.operator, tasks.request({ parent_id: root.id }), null));
@@ -121,7 +121,7 @@ describe('limits', () => {
     });
   });
 
-  test('refuse one child too many, also when many are created at once [K20]', async () => {
+  test('refuse one child too many, also when many are created at once [K20, O37]', async () => {
     const narrow = tasks.limitedBy({ children_per_task: 5 });
     const parent = await tasks.create();
     const outcomes = await Promise.all(

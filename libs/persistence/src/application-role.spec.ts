@@ -63,7 +63,7 @@ function loggedInAs(url: string, login: string): string {
 }
 
 describe('the application’s role [F6]', () => {
-  test('is what every connection of a pool works as, and owns nothing', async () => {
+  test('is what every connection of a pool works as, and owns nothing [O3]', async () => {
     expect(await database.query('SELECT current_user AS name')).toEqual([{ name: role }]);
     expect(
       await database.query(

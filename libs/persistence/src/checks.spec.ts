@@ -82,7 +82,7 @@ describe('the database itself', () => {
     );
   });
 
-  test('refuses a parent of another workspace', async () => {
+  test('refuses a parent of another workspace [O1]', async () => {
     const other = newId();
     await database.query('INSERT INTO workspace (id, name) VALUES ($1, $2)', [other, other]);
     const stranger = newId();
@@ -99,7 +99,7 @@ describe('the database itself', () => {
     ).rejects.toThrow('task_parent_fkey');
   });
 
-  test('lets nobody change or delete an audit row, not even the owner', async () => {
+  test('lets nobody change or delete an audit row, not even the owner [O25]', async () => {
     await database.query(`INSERT INTO audit (id, actor, action, subject) VALUES ($1, 'a', 'b', 'c')`, [newId()]);
     await expect(storage.asOwner(`UPDATE audit SET actor = 'x'`)).rejects.toThrow('audit rows cannot be changed');
     await expect(storage.asOwner('DELETE FROM audit')).rejects.toThrow('audit rows cannot be changed');

@@ -77,7 +77,7 @@ describe('migrate', () => {
     expect(results.flat()).toEqual(['1_first']);
   });
 
-  test('undoes a migration that fails half-way, keeps those before it, and can be started again', async () => {
+  test('undoes a migration that fails half-way, keeps those before it, and can be started again [O12]', async () => {
     write('1_first', 'create table first (id int)');
     write('2_second', 'create table second (id int); insert into nowhere values (1)');
     await expect(migrate(database.url, directory)).rejects.toMatchObject({
@@ -91,7 +91,7 @@ describe('migrate', () => {
     expect(await migrate(database.url, directory)).toEqual(['2_second']);
   });
 
-  test('gives up on a table that somebody holds, and says so', async () => {
+  test('gives up on a table that somebody holds, and says so [O11]', async () => {
     write('1_first', 'create table first (id int)');
     await migrate(database.url, directory);
     const holder = await connect();

@@ -56,7 +56,7 @@ describe('a restore', () => {
     expect(await restoreDeployment(config)).toMatchObject({ token: null });
   });
 
-  test('keeps every start and every other restore away until it has ended', async () => {
+  test('keeps every start and every other restore away until it has ended [O22]', async () => {
     const first = await openStorage(config, { alone: true });
     await expect(restoreDeployment(config)).rejects.toMatchObject(restoring);
     await expect(openStorage(config)).rejects.toMatchObject(restoring);

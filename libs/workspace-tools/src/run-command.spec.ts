@@ -124,7 +124,7 @@ describe.each(sandboxes)('run_command (sandbox: %s)', (sandbox) => {
     expect(chunks).toEqual(['😀']);
   });
 
-  test('keeps head and tail of a large output within 5 MiB', async () => {
+  test('keeps head and tail of a large output within 5 MiB [O36]', async () => {
     const workspace = await createCommandWorkspace(sandbox);
     let reported = 0;
     const result = await workspace.call(
