@@ -79,8 +79,9 @@ export async function takePresence(url: string, listener: PresenceListener, time
           return listener.lost();
       }
     });
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
     clearInterval(counting);
+    await thread.terminate();
     throw error;
   });
   return {
