@@ -53,7 +53,7 @@ export class BullmqJobQueue<B extends IQueueBackend, Connection> implements JobQ
       throw new RangeError('concurrency is a whole number from 1 on');
     const names = [this.#nameOf(), ...(options.rootId === undefined ? [] : [this.#nameOf(options.rootId)])];
     const place = { backend: this.#backend, lockMs: this.#lockMs, work: options };
-    const worker = new JoinedWorker(names.map((name) => (beside) => new RebuildingWorker({ ...place, queueName: name, beside })));
+    const worker = new JoinedWorker(names.map((name) => new RebuildingWorker({ ...place, queueName: name })));
     this.#workers.add(worker);
     return worker;
   }

@@ -20,7 +20,7 @@ export interface Job {
 }
 
 export interface WorkOptions {
-  /** How many handlers run at once; at least 1. */
+  /** How many handlers run at once, for the jobs for any worker and again for those of the root; at least 1. */
   readonly concurrency: number;
   /** The workspace root whose jobs are fetched beside those for any worker. */
   readonly rootId?: string;

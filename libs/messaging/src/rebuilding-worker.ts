@@ -19,16 +19,6 @@ export interface RebuildingWorkerOptions<B extends IQueueBackend, Connection> {
   readonly queueName: string;
   readonly lockMs: number;
   readonly work: WorkOptions;
-  /** The workers of other queues that share the concurrency. */
-  readonly beside: Beside;
-}
-
-/** Workers that share one concurrency with another. */
-export interface Beside {
-  /** Handlers that run in them now. */
-  running(): number;
-  /** One more or one less runs in the other. */
-  changed(): void;
 }
 
 /** One BullMQ worker and the handlers that it started. */
@@ -41,8 +31,7 @@ interface Generation<B extends IQueueBackend, Connection> {
  * A worker that starts when the backend comes and replaces its BullMQ worker when that stopped fetching (bullmq#4585).
  *
  * R1  A free slot, an answering backend and no fetch for `rebuildAfterMs` since both: the BullMQ worker is stuck, a new one takes over.
- * R2  The handlers of a replaced worker run on; together all generations, those of workers beside this one too, settle at `concurrency`
- *     handlers, or one each: a full queue never keeps another from being fetched.
+ * R2  The handlers of a replaced worker run on; together all generations never run more than `concurrency` handlers, or one each.
  */
 export class RebuildingWorker<B extends IQueueBackend, Connection> implements QueueWorker {
   readonly #options: RebuildingWorkerOptions<B, Connection>;
@@ -74,11 +63,6 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
     let count = 0;
     for (const generation of this.#generations) count += generation.handlers.size;
     return count;
-  }
-
-  /** Fits the concurrency to what runs elsewhere. */
-  fit(): void {
-    if (this.#current !== null) this.#current.fetcher.concurrency = this.#freeSlots(this.#current);
   }
 
   async pause(): Promise<void> {
@@ -130,7 +114,7 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
   }
 
   #isFull(): boolean {
-    return this.running() + this.#options.beside.running() >= this.#options.work.concurrency;
+    return this.running() >= this.#options.work.concurrency;
   }
 
   /** For how long a free slot has fetched nothing. */
@@ -191,14 +175,12 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
     const handling = this.#handle(job);
     const ended = handling.catch(() => undefined);
     handlers.add(ended);
-    this.#options.beside.changed();
     try {
       await handling;
     } finally {
       if (this.#isFull()) this.#fetchedAt = Date.now();
       handlers.delete(ended);
-      this.fit();
-      this.#options.beside.changed();
+      if (this.#current !== null) this.#current.fetcher.concurrency = this.#freeSlots(this.#current);
     }
   }
 
@@ -215,7 +197,7 @@ export class RebuildingWorker<B extends IQueueBackend, Connection> implements Qu
 
   /** How many handlers a generation may run beside those of the others (R2). */
   #freeSlots(generation?: Generation<B, Connection>): number {
-    const elsewhere = this.running() + this.#options.beside.running() - (generation?.handlers.size ?? 0);
+    const elsewhere = this.running() - (generation?.handlers.size ?? 0);
     return Math.max(1, this.#options.work.concurrency - elsewhere);
   }
 
