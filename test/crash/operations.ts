@@ -54,7 +54,6 @@ const redirect = (scene: scenes.Scene, interrupts: boolean) =>
 
 const cancel = (who: Who) => asOperator(({ tasks }, stage) => tasks.update(stage.operator, stage[who].id, { state: 'cancelled' }));
 const archive = (who: Who) => asOperator(({ tasks }, stage) => tasks.archive(stage.operator, stage[who].id));
-const remove = (who: Who) => asOperator(({ tasks }, stage) => tasks.delete(stage.operator, stage[who].id, { cascade: false }));
 const stop = (who: Who) => asOperator(({ tasks }, stage) => tasks.stop(stage.operator, stage[who].id, { cascade: false }));
 
 /** The holder settles the open turn of a task. */
@@ -106,8 +105,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'stale by stopped child': stop('child'),
   'stale by cancelled child': cancel('child'),
   'stale by archived child': archive('child'),
-  'stale by deleted child': remove('child'),
-  'stale by deleted parent': remove('parent'),
   'stale by stopped parent': stop('parent'),
   'stale by cancelled parent': cancel('parent'),
   'stale by archived parent': archive('parent'),
