@@ -1,23 +1,28 @@
-/** The same figure of both sides, one of each per run. */
-export interface Sides<T> {
-  readonly ours: T[];
-  readonly bare: T[];
-}
+/** Who takes part: ours, the least that the same work takes, and a peer. */
+export type Side = 'ours' | 'bare' | 'dbos';
 
-export type Side = keyof Sides<unknown>;
+/** The same figure of each side, one of each per run; none of a side that does not take part. */
+export type Sides<T> = Readonly<Record<Side, T[]>>;
 
-/** Lets both sides take turns, so that what else happens on the machine meets both. */
-export async function alternate<T>(runs: number, measure: (side: Side, run: number) => Promise<T>): Promise<Sides<T>> {
-  const sides: Sides<T> = { ours: [], bare: [] };
+/** Lets the sides take turns, so that what else happens on the machine meets all. */
+export async function alternate<T, S extends Side>(
+  sides: readonly S[],
+  runs: number,
+  measure: (side: S, run: number) => Promise<T>,
+): Promise<Sides<T>> {
+  const measured: Sides<T> = { ours: [], bare: [], dbos: [] };
   for (let run = 0; run < runs; run++) {
-    sides.ours.push(await measure('ours', run));
-    sides.bare.push(await measure('bare', run));
+    for (const side of sides) measured[side].push(await measure(side, run));
   }
-  return sides;
+  return measured;
 }
 
 /** The same after one run of each that does not count. */
-export async function alternateWarm<T>(runs: number, measure: (side: Side, run: number) => Promise<T>): Promise<Sides<T>> {
-  await alternate(1, (side) => measure(side, runs));
-  return alternate(runs, measure);
+export async function alternateWarm<T, S extends Side>(
+  sides: readonly S[],
+  runs: number,
+  measure: (side: S, run: number) => Promise<T>,
+): Promise<Sides<T>> {
+  await alternate(sides, 1, (side) => measure(side, runs));
+  return alternate(sides, runs, measure);
 }

@@ -11,6 +11,8 @@ export interface BenchContext {
   createDatabase(name: string): Promise<string>;
   /** A folder of this run; deleted at its end. */
   readonly folder: string;
+  /** Why the peers are not installed; `null` where they are. */
+  readonly peersFailure: string | null;
   /** Says on stderr what is going on. */
   progress(what: string): void;
 }

@@ -2,7 +2,7 @@
 import type { Sides } from './alternate.js';
 import type { BenchContext } from './context.js';
 import type { Begun } from './contestant.js';
-import { figureAtMost, type Goal, type Row, type Unit } from './row.js';
+import { atMost, type Goal, type Row, type Unit } from './row.js';
 import { median, percentile } from './statistics.js';
 
 /** Arrival times of model requests by their mark, in ms of the common clock. */
@@ -25,26 +25,28 @@ export async function readIntervals({ model }: BenchContext, mark: string, count
 }
 
 export interface DelayGoals {
-  readonly median: Goal;
+  readonly median: readonly Goal[];
   /** Most that the slowest hundredth may be, as a multiple of our median. */
   readonly tail: number;
 }
 
 /** A row for the median, and one for the tail, over the delays of all runs. */
 export function toDelayRows(id: string, work: string, delays: Sides<readonly number[]>, goals: DelayGoals): readonly Row[] {
-  const [ours, bare] = [delays.ours.flat(), delays.bare.flat()];
+  const all = { ours: delays.ours.flat(), bare: delays.bare.flat(), dbos: delays.dbos.flat() };
   return [
-    toBareRow({ id, work: `${work}, p50`, unit: 'ms', goal: goals.median }, median(ours), median(bare)),
-    toBareRow({ id, work: `${work}, p99 ÷ p50`, unit: '×', goal: figureAtMost(goals.tail) }, tailOf(ours), tailOf(bare)),
+    toRow({ id, work: `${work}, p50`, unit: 'ms', goals: goals.median }, all, median),
+    toRow({ id, work: `${work}, p99 ÷ p50`, unit: '×', goals: [atMost(goals.tail)] }, all, tailOf),
   ];
 }
 
-export function toBareRow(
-  about: { readonly id: string; readonly work: string; readonly unit: Unit; readonly goal: Goal | null },
-  ours: number,
-  bare: number,
+/** A row of one number for each side, by default the median of what was measured. */
+export function toRow(
+  about: { readonly id: string; readonly work: string; readonly unit: Unit; readonly goals: readonly Goal[] },
+  measured: Readonly<Record<keyof Sides<unknown>, readonly number[]>>,
+  reduce: (values: readonly number[]) => number = median,
 ): Row {
-  return { ...about, ours, reference: { name: 'bare Postgres', figure: bare } };
+  const dbos = measured.dbos.length === 0 ? null : reduce(measured.dbos);
+  return { ...about, ours: reduce(measured.ours), references: { bare: reduce(measured.bare), DBOS: dbos } };
 }
 
 function tailOf(delays: readonly number[]): number {

@@ -1,11 +1,12 @@
 /** A contestant as it is deployed: in one process, or a worker and a server that share the work. */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import type { Side } from './alternate.js';
 import type { BenchContext } from './context.js';
 import type { Contestant } from './contestant.js';
 import { MeasuredProgram } from './measured-program.js';
 
-export type ContestantName = 'platform' | 'bare-postgres';
+export type ContestantName = 'platform' | 'bare-postgres' | 'dbos';
 
 export interface DeploymentOptions {
   /** Requests come to another process than the one that runs turns. */
@@ -16,7 +17,7 @@ export interface DeploymentOptions {
 type Work<Method extends keyof Contestant> = Parameters<Contestant[Method]>[0];
 type Done<Method extends keyof Contestant> = Awaited<ReturnType<Contestant[Method]>>;
 
-class Deployment {
+export class Deployment {
   readonly #programs: readonly MeasuredProgram[];
   readonly #front: MeasuredProgram;
 
@@ -54,16 +55,35 @@ class Deployment {
   }
 }
 
-/** Ours and the reference, started one after the other. */
-export interface Pair {
-  readonly ours: Deployment;
-  readonly bare: Deployment;
-  close(): Promise<void>;
-}
+/** Ours and the references that take part, started one after the other. */
+export class Field {
+  private constructor(private readonly deployments: ReadonlyMap<Side, Deployment>) {}
 
-export async function openPair(context: BenchContext, options: DeploymentOptions = {}): Promise<Pair> {
-  const { redisUrl: _notBare, ...shared } = options;
-  const ours = await Deployment.open(context, 'platform', options);
-  const bare = await Deployment.open(context, 'bare-postgres', shared);
-  return { ours, bare, close: () => Promise.all([ours.close(), bare.close()]).then(() => undefined) };
+  static async open(context: BenchContext, options: DeploymentOptions = {}): Promise<Field> {
+    const { redisUrl: _onlyOurs, ...shared } = options;
+    const deployments = new Map<Side, Deployment>();
+    deployments.set('ours', await Deployment.open(context, 'platform', options));
+    deployments.set('bare', await Deployment.open(context, 'bare-postgres', shared));
+    if (context.peersFailure === null) deployments.set('dbos', await Deployment.open(context, 'dbos', shared));
+    return new Field(deployments);
+  }
+
+  get sides(): readonly Side[] {
+    return [...this.deployments.keys()];
+  }
+
+  of(side: Side): Deployment {
+    const deployment = this.deployments.get(side);
+    if (!deployment) throw new Error(`${side} does not take part`);
+    return deployment;
+  }
+
+  /** One after the other. */
+  async each(act: (deployment: Deployment) => Promise<unknown>): Promise<void> {
+    for (const deployment of this.deployments.values()) await act(deployment);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.deployments.values()].map((deployment) => deployment.close()));
+  }
 }

@@ -1,10 +1,13 @@
-/** One line of the table: a figure of ours beside the reference's from the same run. */
+/** One line of the table: a figure of ours beside the references' from the same run. */
 
-export type Unit = 'ms' | 'ms CPU' | 'per s' | '×';
+export type Unit = 'ms' | 'ms CPU' | 'ms CPU/s' | 'per s' | 'KB' | 'MB' | '×' | 'count';
 
-/** What must hold, and of which number: our figure divided by the reference's, or our figure alone. */
+/** `bare`: the least that the same work takes, by a program of ours. */
+export type ReferenceName = 'bare' | 'DBOS';
+
+/** What must hold, and of which number: our figure alone, or divided by a reference's. */
 export interface Goal {
-  readonly of: 'ratio' | 'figure';
+  readonly of: 'figure' | ReferenceName;
   readonly bound: 'at most' | 'at least';
   readonly value: number;
 }
@@ -15,31 +18,36 @@ export interface Row {
   readonly work: string;
   readonly unit: Unit;
   readonly ours: number;
-  readonly reference: { readonly name: string; readonly figure: number };
-  /** `null`: told for what it explains. */
-  readonly goal: Goal | null;
+  /** `null`: it takes part, and is not installed. */
+  readonly references: Readonly<Partial<Record<ReferenceName, number | null>>>;
+  /** Without any, it is told for what it explains. */
+  readonly goals: readonly Goal[];
 }
 
-export function ratioOf({ ours, reference }: Row): number {
-  return ours / reference.figure;
+/** Our figure divided by the reference's; `null` where there is none to divide by. */
+export function ratioOf({ ours, references }: Row, name: ReferenceName): number | null {
+  const figure = references[name];
+  return figure ? ours / figure : null;
 }
 
-/** Whether the goal is met; `null` where there is none. */
+/** Whether all goals are met; `null` where there are none, or those that can be judged are met and others cannot. */
 export function isMet(row: Row): boolean | null {
-  if (row.goal === null) return null;
-  const { of, bound, value } = row.goal;
-  const reached = of === 'ratio' ? ratioOf(row) : row.ours;
+  if (row.goals.length === 0) return null;
+  const met = row.goals.map((goal) => isReached(row, goal));
+  if (met.includes(false)) return false;
+  return met.includes(null) ? null : true;
+}
+
+function isReached(row: Row, { of, bound, value }: Goal): boolean | null {
+  const reached = of === 'figure' ? row.ours : ratioOf(row, of);
+  if (reached === null) return null;
   return bound === 'at most' ? reached <= value : reached >= value;
 }
 
-export function ratioAtMost(value: number): Goal {
-  return { of: 'ratio', bound: 'at most', value };
+export function atMost(value: number, of: Goal['of'] = 'figure'): Goal {
+  return { of, bound: 'at most', value };
 }
 
-export function ratioAtLeast(value: number): Goal {
-  return { of: 'ratio', bound: 'at least', value };
-}
-
-export function figureAtMost(value: number): Goal {
-  return { of: 'figure', bound: 'at most', value };
+export function atLeast(value: number, of: Goal['of'] = 'figure'): Goal {
+  return { of, bound: 'at least', value };
 }

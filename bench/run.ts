@@ -8,6 +8,7 @@ import { measureAskResume } from './measurements/ask-resume.js';
 import { measureLoopOverhead } from './measurements/loop-overhead.js';
 import { measureQueueStart } from './measurements/queue-start.js';
 import { type BenchOptions, type MeasurementId, readOptions } from './options.js';
+import { installPeers } from './peers.js';
 import { openPostgres } from './postgres.js';
 import { isMet, ratioOf, type Row } from './row.js';
 import { formatTable } from './table.js';
@@ -19,8 +20,9 @@ const MEASURE: Readonly<Record<MeasurementId, (context: BenchContext) => Promise
 };
 
 const RESULTS = path.join(import.meta.dirname, 'results');
-const NOTES = `bare: the least that the same work takes, by a program of ours. Goals against the AI SDK and DBOS stand as multiples of bare from the
-reference run in benchmarks.md; those libraries are not installed here.`;
+const NOTES = `bare: the least that the same work takes, by a program of ours. Goals of B1 against the AI SDK stand as multiples of bare from the
+reference run in benchmarks.md; that library is not installed here.`;
+const WITH_PEERS: readonly MeasurementId[] = ['B3', 'B4'];
 
 await main();
 
@@ -38,12 +40,13 @@ async function main(): Promise<void> {
 
 async function measureAll(options: BenchOptions): Promise<readonly Row[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'echelon-bench-'));
+  const peersFailure = options.only.some((id) => WITH_PEERS.includes(id)) ? await installPeers(progress) : null;
   const postgres = await openPostgres(folder);
   const model = new MeasuredProgram('model');
   try {
     const modelUrl = await model.call<string>('url');
     const { createDatabase } = postgres;
-    const context: BenchContext = { options, model, modelUrl, createDatabase, folder, progress };
+    const context: BenchContext = { options, model, modelUrl, createDatabase, folder, peersFailure, progress };
     const rows: Row[] = [];
     for (const id of options.only) rows.push(...(await MEASURE[id]({ ...context, progress: (what) => progress(`${id}: ${what}`) })));
     return rows;
@@ -59,7 +62,7 @@ function progress(what: string): void {
 }
 
 function toResult(row: Row): object {
-  return { ...row, ratio: ratioOf(row), met: isMet(row) };
+  return { ...row, ratios: { bare: ratioOf(row, 'bare'), DBOS: ratioOf(row, 'DBOS') }, met: isMet(row) };
 }
 
 /** The load tells how far the figures can be trusted. */

@@ -1,7 +1,8 @@
-import { type Goal, isMet, type Row, ratioOf } from './row.js';
+import { type Goal, isMet, type ReferenceName, type Row, ratioOf } from './row.js';
 
-const HEADER = ['id', 'work', 'unit', 'ours', 'reference', 'figure', 'ratio', 'goal', 'met'];
-const NUMERIC = new Set(['ours', 'figure', 'ratio']);
+const HEADER = ['id', 'work', 'unit', 'ours', 'bare', '÷ bare', 'DBOS', '÷ DBOS', 'goals', 'met'];
+const NUMERIC = new Set(['ours', 'bare', '÷ bare', 'DBOS', '÷ DBOS']);
+const NOTHING = '–';
 
 /** The table as text, columns aligned. */
 export function formatTable(rows: readonly Row[]): string {
@@ -19,22 +20,33 @@ function formatLine(cells: readonly string[], widths: readonly number[]): string
 }
 
 function toCells(row: Row): readonly string[] {
-  const met = isMet(row);
+  const { id, work, unit, ours, goals } = row;
   return [
-    row.id,
-    row.work,
-    row.unit,
-    formatFigure(row.ours),
-    row.reference.name,
-    formatFigure(row.reference.figure),
-    formatFigure(ratioOf(row)),
-    row.goal === null ? '–' : formatGoal(row.goal),
-    met === null ? '–' : met ? 'yes' : 'no',
+    ...[id, work, unit, formatFigure(ours)],
+    ...formatReference(row, 'bare'),
+    ...formatReference(row, 'DBOS'),
+    goals.length === 0 ? NOTHING : goals.map(formatGoal).join(', '),
+    formatMet(row),
   ];
 }
 
+function formatReference(row: Row, name: ReferenceName): readonly [figure: string, ratio: string] {
+  const figure = row.references[name];
+  if (figure === undefined) return [NOTHING, NOTHING];
+  if (figure === null) return ['not installed', NOTHING];
+  const ratio = ratioOf(row, name);
+  return [formatFigure(figure), ratio === null ? NOTHING : formatFigure(ratio)];
+}
+
 function formatGoal({ of, bound, value }: Goal): string {
-  return `${of} ${bound === 'at most' ? '≤' : '≥'} ${value}`;
+  const sign = `${bound === 'at most' ? '≤' : '≥'} ${value}`;
+  return of === 'figure' ? sign : `${sign} × ${of}`;
+}
+
+function formatMet(row: Row): string {
+  const met = isMet(row);
+  if (met === null) return row.goals.length === 0 ? NOTHING : 'open';
+  return met ? 'yes' : 'no';
 }
 
 /** Three significant digits. */

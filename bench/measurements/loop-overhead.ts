@@ -3,10 +3,12 @@ import { alternate, type Sides } from '../alternate.js';
 import type { BenchContext } from '../context.js';
 import { MeasuredProgram } from '../measured-program.js';
 import type { LoopCost, LoopWork } from '../programs/loop.js';
-import { ratioAtMost, type Row } from '../row.js';
+import { atMost, type Row } from '../row.js';
 import { median } from '../statistics.js';
 
 type Work = Omit<LoopWork, 'loop'>;
+
+const LOOPS = ['ours', 'bare'] as const;
 
 interface Plan {
   readonly work: string;
@@ -57,7 +59,7 @@ async function measurePlan(context: BenchContext, plan: Plan): Promise<Row> {
 type Costs = Sides<LoopCost>;
 
 async function measureCold({ options }: BenchContext, work: Work): Promise<Costs> {
-  return alternate(options.runs, async (loop) => {
+  return alternate(LOOPS, options.runs, async (loop) => {
     const program = new MeasuredProgram('loop');
     const cost = await program.call<LoopCost>('measure', { ...work, loop });
     await program.close();
@@ -68,10 +70,10 @@ async function measureCold({ options }: BenchContext, work: Work): Promise<Costs
 async function measureWarm({ options }: BenchContext, work: Work): Promise<Costs> {
   const programs = { ours: new MeasuredProgram('loop'), bare: new MeasuredProgram('loop') };
   const rounds = WARM_UP_ROUNDS[work.url === null ? 'memory' : 'http'];
-  for (const loop of ['ours', 'bare'] as const) {
+  for (const loop of LOOPS) {
     await programs[loop].call('measure', { ...work, loop, loops: Math.ceil(rounds / work.rounds) });
   }
-  const costs = await alternate(options.runs, (loop) => programs[loop].call<LoopCost>('measure', { ...work, loop }));
+  const costs = await alternate(LOOPS, options.runs, (loop) => programs[loop].call<LoopCost>('measure', { ...work, loop }));
   await Promise.all([programs.ours.close(), programs.bare.close()]);
   return costs;
 }
@@ -94,7 +96,7 @@ function toRow(work: string, goal: number, { ours, bare }: Costs, select: (cost:
     work,
     unit: 'ms CPU',
     ours: median(ours.map(select)),
-    reference: { name: 'bare loop', figure: median(bare.map(select)) },
-    goal: ratioAtMost(goal),
+    references: { bare: median(bare.map(select)) },
+    goals: [atMost(goal, 'bare')],
   };
 }

@@ -1,0 +1,49 @@
+/** What a program costs while nothing happens. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import pg from 'pg';
+import { now, processorTime } from '../clock.js';
+
+export interface RestCost {
+  /** Heap in use after a collection. */
+  readonly heapKb: number;
+  readonly cpuMsPerSecond: number;
+  /** Commits and rollbacks in the program's database, without those of the measurement. */
+  readonly transactionsPerSecond: number;
+}
+
+/** Makes the method that measures for so many milliseconds. */
+export function createRestCost(databaseUrl: string): (work: { readonly ms: number }) => Promise<RestCost> {
+  return async ({ ms }) => {
+    const [transactions, cpu, startedAt] = [await countTransactions(databaseUrl), processorTime(), now()];
+    await sleep(ms);
+    const [cpuAfter, endedAt] = [processorTime(), now()];
+    const seconds = (endedAt - startedAt) / 1_000;
+    return {
+      heapKb: collectedHeap(),
+      cpuMsPerSecond: (cpuAfter - cpu) / seconds,
+      transactionsPerSecond: ((await countTransactions(databaseUrl)) - transactions) / seconds,
+    };
+  };
+}
+
+/** Asks the cluster's own database, so that the question is not counted. */
+async function countTransactions(databaseUrl: string): Promise<number> {
+  const url = new URL(databaseUrl);
+  const database = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  const client = new pg.Client(url.href);
+  await client.connect();
+  const { rows } = await client
+    .query<{ count: number }>('SELECT (xact_commit + xact_rollback)::int AS count FROM pg_stat_database WHERE datname = $1', [database])
+    .finally(() => client.end());
+  return rows[0]?.count ?? 0;
+}
+
+function collectedHeap(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  return process.memoryUsage().heapUsed / 1_024;
+}
