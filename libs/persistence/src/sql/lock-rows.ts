@@ -9,10 +9,15 @@ export function lockTasks(tx: Tx, ids: readonly string[]): Promise<readonly Task
 
 /** Locks the task of a session; none where there is no such session. */
 export function lockTaskOf(tx: Tx, sessionId: string): Promise<readonly TaskRow[]> {
-  return tx.query<TaskRow>('SELECT * FROM task WHERE id = (SELECT task_id FROM session WHERE id = $1) AND deleted_at IS NULL FOR NO KEY UPDATE', [sessionId]);
+  return tx.query<TaskRow>(
+    'SELECT * FROM task WHERE id = (SELECT task_id FROM session WHERE id = $1) AND deleted_at IS NULL FOR NO KEY UPDATE',
+    [sessionId],
+  );
 }
 
 /** Locks sessions in id order; a session that does not exist is absent from the result. */
 export function lockSessions(tx: Tx, ids: readonly string[]): Promise<readonly SessionRow[]> {
-  return tx.query<SessionRow>('SELECT * FROM session WHERE id = ANY($1::uuid[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE', [ids]);
+  return tx.query<SessionRow>('SELECT * FROM session WHERE id = ANY($1::uuid[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE', [
+    ids,
+  ]);
 }

@@ -3,7 +3,10 @@ import type { Tx } from '../database.js';
 import type { TurnRow } from '../rows.js';
 
 export async function findTurn(tx: Tx, id: string): Promise<TurnRow | null> {
-  const [row] = await tx.query<TurnRow>('SELECT t.* FROM turn t JOIN session s ON s.id = t.session_id AND s.deleted_at IS NULL WHERE t.id = $1', [id]);
+  const [row] = await tx.query<TurnRow>(
+    'SELECT t.* FROM turn t JOIN session s ON s.id = t.session_id AND s.deleted_at IS NULL WHERE t.id = $1',
+    [id],
+  );
   return row ?? null;
 }
 
