@@ -1,8 +1,5 @@
 -- No notification links to a task or session of another workspace (operations.md, Trust).
 
--- CreateIndex
-CREATE INDEX "operator_notification_task_id_idx" ON "operator_notification"("task_id");
-
 -- AddForeignKey
 ALTER TABLE "operator_notification" ADD CONSTRAINT "operator_notification_task_fkey" FOREIGN KEY ("workspace_id", "task_id") REFERENCES "task"("workspace_id", "id") ON DELETE CASCADE ON UPDATE CASCADE;
 

@@ -27,9 +27,6 @@ CREATE UNIQUE INDEX "workflow_workspace_id_id_key" ON "workflow"("workspace_id",
 -- CreateIndex
 CREATE UNIQUE INDEX "workflow_step_workspace_id_id_key" ON "workflow_step"("workspace_id", "id");
 
--- CreateIndex
-CREATE INDEX "task_workflow_step_id_idx" ON "task"("workflow_step_id");
-
 -- Nothing of one workspace links to a workflow of another (operations.md, Trust).
 ALTER TABLE "workflow_step" DROP CONSTRAINT "workflow_step_workflow_id_fkey";
 ALTER TABLE "task" DROP CONSTRAINT "task_workflow_step_id_fkey";
