@@ -3,6 +3,7 @@ import { DEFAULT_LIMITS } from '@echelon/domain';
 import type { Database } from '@echelon/persistence';
 import { MessageService } from '../../libs/orchestration/src/message.service.js';
 import { QuestionService } from '../../libs/orchestration/src/question.service.js';
+import { QueueService } from '../../libs/orchestration/src/queue.service.js';
 import { SessionService } from '../../libs/orchestration/src/session.service.js';
 import { TaskService } from '../../libs/orchestration/src/task.service.js';
 import { TurnService } from '../../libs/orchestration/src/turn.service.js';
@@ -16,6 +17,7 @@ export interface Hands {
   readonly turns: TurnService;
   readonly tasks: TaskService;
   readonly sessions: SessionService;
+  readonly queues: QueueService;
 }
 
 /** What commits through these hands stays in the outbox, unless a listener takes it. */
@@ -28,6 +30,7 @@ export function openHands(database: Database, listener: CommitListener = { commi
     messages: new MessageService(database, transactions, DEFAULT_LIMITS),
     turns: new TurnService(database, transactions, DEFAULT_LIMITS),
     sessions: new SessionService(database, transactions),
+    queues: new QueueService(transactions, DEFAULT_LIMITS),
     tasks: new TaskService(database, transactions, DEFAULT_LIMITS),
   };
 }

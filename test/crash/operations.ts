@@ -4,48 +4,12 @@
  */
 import { expireQuestion } from '../../libs/orchestration/src/ending.js';
 import { recoverLease } from '../../libs/orchestration/src/lease-recovery.js';
-import { settle } from '../../libs/orchestration/src/settle.js';
-import type { AgentActor } from '../../libs/orchestration/src/actor.js';
 import { ROOT } from '../support/reached-root.js';
-import type { Hands } from './hands.js';
-import type { Machine } from './machine.js';
+import { asAgent, asOperator, type Operation, settling, type Who } from './operation.js';
 import * as scenes from './scenes.js';
 import { answerTo, ASK, CALL, FAILED, PROMPTS, redirection } from './scripted-agents.js';
-import { agentOf, asking, heldTurn, listAnnouncements, type Stage, waiting } from './stage.js';
-
-export interface Operation {
-  readonly scene: scenes.Scene;
-  /** Reads what the operation needs; what it gives is the operation, from its first statement to its last. */
-  readonly prepare: (machine: Machine, stage: Stage) => Promise<() => Promise<unknown>>;
-  /** Who called is a person, and calls once more; an agent does so when its turn runs again. */
-  readonly again?: true;
-  /** It takes what it finds, also what others left: nothing else happens beside it. */
-  readonly alone?: true;
-  /** What the operator does when everything rests. */
-  readonly later?: (hands: Hands, stage: Stage) => Promise<object>;
-}
-
-type Who = 'parent' | 'child';
-
-function asAgent(who: Who, scene: scenes.Scene, act: (hands: Hands, actor: AgentActor, stage: Stage) => Promise<unknown>): Operation {
-  const prepare: Operation['prepare'] = async ({ hands }, stage) => {
-    const actor = await agentOf(hands.database, stage, stage[who]);
-    return () => act(hands, actor, stage);
-  };
-  return { scene, prepare };
-}
-
-/** What a person does while the child waits. */
-function asOperator(act: (hands: Hands, stage: Stage) => Promise<unknown>): Operation {
-  return {
-    scene: waiting,
-    again: true,
-    prepare:
-      async ({ hands }, stage) =>
-      () =>
-        act(hands, stage),
-  };
-}
+import { asking, listAnnouncements } from './stage.js';
+import { STRUCTURE_OPERATIONS } from './structure-operations.js';
 
 const ask = (scene: scenes.Scene) => asAgent('child', scene, ({ questions }, actor) => questions.askParent(actor, ASK, CALL));
 
@@ -55,16 +19,6 @@ const redirect = (scene: scenes.Scene, interrupts: boolean) =>
 const cancel = (who: Who) => asOperator(({ tasks }, stage) => tasks.update(stage.operator, stage[who].id, { state: 'cancelled' }));
 const archive = (who: Who) => asOperator(({ tasks }, stage) => tasks.archive(stage.operator, stage[who].id));
 const stop = (who: Who) => asOperator(({ tasks }, stage) => tasks.stop(stage.operator, stage[who].id, { cascade: false }));
-
-/** The holder settles the open turn of a task. */
-function settling(who: Who, scene: scenes.Scene): Operation {
-  const prepare: Operation['prepare'] = async ({ hands }, stage) => {
-    const claimed = await heldTurn(hands.database, stage[who]);
-    const report = { stop: stage.stop, record: () => Promise.resolve() };
-    return () => settle(hands.transactions, claimed, report, { yieldToOthers: false });
-  };
-  return { scene, prepare };
-}
 
 /** The process that committed hands on what it announced. */
 const handOn: Operation['prepare'] = async ({ hands, relay }, { parent }) => {
@@ -118,10 +72,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'settle by the rule of a step': settling('child', scenes.movingChild),
   'settle a deferred move': settling('child', scenes.movedChild),
-  'move to a step': {
-    ...asOperator(({ tasks }, { operator, child, stepId }) => tasks.moveToStep(operator, child.id, { workflow_step_id: stepId })),
-    scene: scenes.restingChild,
-  },
+  'move to a step': asOperator(
+    ({ tasks }, { operator, child, stepId }) => tasks.moveToStep(operator, child.id, { workflow_step_id: stepId }),
+    scenes.restingChild,
+  ),
   'settle and hand over': settling('child', scenes.busyChild(PROMPTS.ask, { reason: 'handed_over' })),
   'settle a failed turn': settling('child', scenes.busyChild(PROMPTS.fail, FAILED)),
   'settle a stopped turn': settling('child', scenes.stoppedChild),
@@ -143,6 +97,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       () =>
         recoverLease(hands.transactions, child.sessionId),
   },
+  ...STRUCTURE_OPERATIONS,
 };
 
 /** The operation of a name; a name that there is not is a broken promise. */

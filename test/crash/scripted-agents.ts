@@ -6,7 +6,7 @@ import type { AgentRuntime, TurnReport, TurnSignals } from '../../libs/orchestra
 import type { ClaimedTurn } from '../../libs/orchestration/src/claim.js';
 import { accepted } from '../support/world.js';
 import type { Hands } from './hands.js';
-import type { Stage } from './stage.js';
+import { playersOf, type Stage } from './stage.js';
 
 export const ASK = { questions: [{ prompt: 'Which database?' }] };
 export const CALL = 'call-1';
@@ -48,7 +48,7 @@ export class ScriptedAgents implements AgentRuntime {
   }
 
   #stageOf({ taskId }: AgentActor): Stage {
-    const stage = this.stages.find(({ parent, child }) => parent.id === taskId || child.id === taskId);
+    const stage = this.stages.find((one) => playersOf(one).includes(taskId));
     if (!stage) throw new Error(`task ${taskId} is on no stage`);
     return stage;
   }

@@ -14,6 +14,10 @@ export interface Stage {
   readonly child: TestTask;
   /** The question for whose answer the child waits. */
   readonly questionId: string;
+  /** Another task: who becomes the child's parent, what it waits for, or what waits for it. */
+  readonly other: TestTask | null;
+  /** The entries in the child's queue that somebody changes. */
+  readonly entryIds: readonly string[];
   /** The step that the child moves to. */
   readonly stepId: string;
   /** How the turn stops that is to be settled. */
@@ -27,7 +31,8 @@ export async function family(world: World): Promise<Stage> {
   const parent = await world.task({ title: 'The parent' });
   const child = await world.task({ title: 'The child', parent, autopilot: true });
   const { workspaceId, operator } = world;
-  return { workspaceId, operator, parent, child, questionId: '', stepId: '', stop: { reason: 'completed' }, reluctant: false };
+  const none = { questionId: '', other: null, entryIds: [], stepId: '' };
+  return { workspaceId, operator, parent, child, ...none, stop: { reason: 'completed' }, reluctant: false };
 }
 
 /** Opens a turn of the task with a prompt. */
@@ -76,16 +81,22 @@ export function listAnnouncements(tx: Tx, { sessionId }: TestTask): Promise<read
 }
 
 const END = `
-SELECT 'question ' || (q.metadata->>'status') AS fact FROM message q WHERE q.type = 'parent_question' AND q.session_id = ANY ($1)
+WITH stage AS (SELECT id FROM session WHERE task_id = ANY ($1::uuid[]))
+SELECT 'question ' || (q.metadata->>'status') AS fact FROM message q JOIN stage ON stage.id = q.session_id WHERE q.type = 'parent_question'
 UNION ALL SELECT t.title || ': ' || e.kind || ' ' || e.state || CASE WHEN e.state = 'delivered'
   THEN ', turns: ' || (SELECT count(*) FROM turn WHERE opening_entry_id = e.id)
     || ' ' || coalesce((SELECT string_agg(coalesce(outcome, status), ' ') FROM turn WHERE opening_entry_id = e.id), '') ELSE '' END
-  FROM queue_entry e JOIN session s ON s.id = e.session_id JOIN task t ON t.id = s.task_id WHERE s.id = ANY ($1)
-UNION ALL SELECT t.title || ' is ' || t.state || ', its session ' || s.state FROM session s JOIN task t ON t.id = s.task_id WHERE s.id = ANY ($1)
+  FROM queue_entry e JOIN session s ON s.id = e.session_id JOIN task t ON t.id = s.task_id JOIN stage ON stage.id = s.id
+UNION ALL SELECT t.title || ' is ' || t.state || ', its session ' || s.state FROM session s JOIN task t ON t.id = s.task_id JOIN stage ON stage.id = s.id
 ORDER BY fact`;
 
-/** The questions, the whole queue and the states of the family, each as a sentence. */
-export async function readEnd(database: Database, { parent, child }: Stage): Promise<readonly string[]> {
-  const rows = await database.query<{ readonly fact: string }>(END, [[parent.sessionId, child.sessionId]]);
+/** The tasks whose agents play on the stage. */
+export function playersOf({ parent, child, other }: Stage): readonly string[] {
+  return [parent, child, ...(other ? [other] : [])].map(({ id }) => id);
+}
+
+/** The questions, the whole queue and the states of all who play, each as a sentence. */
+export async function readEnd(database: Database, stage: Stage): Promise<readonly string[]> {
+  const rows = await database.query<{ readonly fact: string }>(END, [playersOf(stage)]);
   return rows.map(({ fact }) => fact);
 }

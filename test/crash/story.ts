@@ -2,7 +2,7 @@
 import type { Database } from '@echelon/persistence';
 import { accepted, type World } from '../support/world.js';
 import { type Machine, startMachine, workUntilRest } from './machine.js';
-import type { Operation } from './operations.js';
+import type { Operation } from './operation.js';
 import { readEnd, type Stage } from './stage.js';
 
 export interface Story {

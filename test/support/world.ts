@@ -92,6 +92,12 @@ export class World {
     return new World(database, this.place, this.limits, () => Promise.resolve());
   }
 
+  /** A workspace of its own in the same database: changes of structure there wait for none here. */
+  async elsewhere(): Promise<World> {
+    const place = { ...this.place, ...(await insertWorkspaceAndProfile(this.database)) };
+    return new World(this.database, place, this.limits, () => Promise.resolve());
+  }
+
   /** The same world with some limits changed. */
   limitedTo(limits: Partial<Limits>): World {
     return new World(this.database, this.place, { ...this.limits, ...limits }, () => Promise.resolve());
