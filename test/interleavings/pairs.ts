@@ -5,6 +5,7 @@ import type { ClaimedTurn } from '../../libs/orchestration/src/claim.js';
 import { answer, ASK, say, type WaitingChild, waitingChild } from '../support/waiting-child.js';
 import type { TestTask, World } from '../support/world.js';
 import { STEP_PAIRS } from './step-pairs.js';
+import { STRUCTURE_PAIRS } from './structure-pairs.js';
 
 /** A stage that is set: what both do, each through a door of its own, and what holds once both are over. */
 export interface Race {
@@ -80,6 +81,7 @@ async function willRun(world: World, session: string): Promise<boolean> {
 
 export const PAIRS: Readonly<Record<string, Pair>> = {
   ...STEP_PAIRS,
+  ...STRUCTURE_PAIRS,
 
   'ask and ask [A3]': {
     outcomes: ['one question'],
