@@ -36,7 +36,7 @@ function plan<Context>(batch: Batch<Context>, slot: Slot<Context>): void {
   if (tool === null) return refuse(batch, slot, describeUnknownTool(call.name, batch.input.tools.names()));
   if (call.cutOff && tool.effect !== 'read') return settle(batch, slot, 'invalid', UNRUN.cutOffEdit);
   slot.tool = tool;
-  accept(batch, slot, validateArguments(tool, call.arguments));
+  accept(batch, slot, validateArguments(tool, call.arguments, batch.input.argumentLimits));
 }
 
 function accept<Context>(batch: Batch<Context>, slot: Slot<Context>, validation: Validation): void {
@@ -55,7 +55,7 @@ async function runBeforeTool<Context>(batch: Batch<Context>, slot: Slot<Context>
   const change = await hooks.beforeTool(planned);
   if (change === null) return;
   if ('deny' in change) settle(batch, slot, 'denied', change.deny);
-  else accept(batch, slot, validateInput(planned.tool, change.input));
+  else accept(batch, slot, validateInput(planned.tool, change.input, batch.input.argumentLimits));
 }
 
 async function check<Context>(batch: Batch<Context>, slot: Slot<Context>): Promise<OpenQuestion<Context> | null> {

@@ -1,5 +1,6 @@
 /** The working state of one tool batch: a slot per call, in request order. */
 import type { z } from 'zod';
+import type { ArgumentLimits } from './argument-limits.js';
 import type { ArtifactStore, BatchPolicies, KnownCalls } from './batch-ports.js';
 import type { Barriers } from './barriers.js';
 import { CallContent } from './call-identity.js';
@@ -34,6 +35,7 @@ export interface ToolBatchInput<Context> {
   readonly graceMs: number;
   /** Launches that this batch is allowed, those of an earlier run included. */
   readonly launchesLeft: number;
+  readonly argumentLimits: ArgumentLimits | undefined;
   /** Whether a Lead waits, as far as this process has heard. */
   readonly leadPending: () => boolean;
 }

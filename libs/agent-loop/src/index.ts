@@ -19,7 +19,15 @@ export type { ToolDefinition, ToolEffect, ToolExecution, ToolResult } from './to
 export { unifyFinishReason } from './finish-reason.js';
 export { systemClock, type LoopClock } from './clock.js';
 export { createToolRegistry, type ToolRegistry } from './tool-registry.js';
-export { describeUnknownTool, validateArguments, validateInput, type Validation } from './validate-call.js';
+export type { ArgumentLimits } from './argument-limits.js';
+export {
+  describeUnknownTool,
+  refuseOverLimit,
+  validateArguments,
+  validateInput,
+  type InvalidArguments,
+  type Validation,
+} from './validate-call.js';
 export { CallLedger } from './call-ledger.js';
 export type { CallStatus, IdentifiedCall, SettledCall } from './call-result.js';
 export { pairHistory } from './history.js';

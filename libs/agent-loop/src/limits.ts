@@ -1,3 +1,4 @@
+import type { ArgumentLimits } from './argument-limits.js';
 import type { Usage } from './model-port.js';
 import type { Budget, LoopStop } from './stop-reason.js';
 
@@ -10,6 +11,8 @@ export interface LoopLimits {
   /** Tokens of the last request and response together; checked before compaction. */
   readonly tokenLimit?: number;
   readonly budgets?: LoopBudgets;
+  /** Of each tool call; one that is over them is an error result. */
+  readonly arguments?: ArgumentLimits;
 }
 
 /** A tripped one ends the turn with `budget_exhausted`. */

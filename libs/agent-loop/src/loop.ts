@@ -83,6 +83,7 @@ async function batchStep<Context>(run: LoopRun<Context>, calls: readonly Identif
     concurrency: input.concurrency ?? CONCURRENCY,
     graceMs: input.graceMs ?? GRACE_MS,
     launchesLeft: (input.limits?.budgets?.launches ?? Infinity) - run.used.launches,
+    argumentLimits: input.limits?.arguments,
     leadPending: input.leadPending ?? noLead,
   });
   if (final === null) return stop;

@@ -61,6 +61,7 @@ describe('the parts', () => {
       concurrency: 10,
       graceMs: 5_000,
       launchesLeft: Infinity,
+      argumentLimits: undefined,
       leadPending: () => false,
     };
     const batch = await runToolBatch(input);

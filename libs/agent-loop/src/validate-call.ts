@@ -1,5 +1,6 @@
 /** Checks a call against its tool. An error names tool, path and rule; it never repeats a value, which may be a secret or a file. */
 import type { z } from 'zod';
+import { exceedsBytes, findExceeded, type ArgumentLimits, type ExceededLimit } from './argument-limits.js';
 import { nearestNames } from './nearest-names.js';
 import type { ToolDefinition } from './tool-port.js';
 
@@ -7,27 +8,49 @@ const LISTED_ISSUES = 10;
 const NAME_LENGTH = 64;
 const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
-export type Validation = { readonly valid: true; readonly input: unknown } | { readonly valid: false; readonly text: string };
+type Target = Pick<ToolDefinition, 'name' | 'input'>;
 
-/** Parses raw JSON text and validates it; blank text stands for no arguments. */
-export function validateArguments(tool: Pick<ToolDefinition, 'name' | 'input'>, raw: string): Validation {
+export interface InvalidArguments {
+  readonly valid: false;
+  readonly text: string;
+  /** They are over this limit, and were not looked at further. */
+  readonly exceeded?: ExceededLimit;
+}
+
+export type Validation = { readonly valid: true; readonly input: unknown } | InvalidArguments;
+
+/** Parses raw JSON text and validates it; blank text stands for no arguments. Without `limits` any size is parsed. */
+export function validateArguments(tool: Target, raw: string, limits?: ArgumentLimits): Validation {
+  if (limits !== undefined && exceedsBytes(raw, limits)) return overLimit(tool, 'bytes', limits);
   let value: unknown;
   try {
     value = raw.trim() === '' ? {} : JSON.parse(raw);
   } catch {
     return { valid: false, text: `Invalid arguments for ${tool.name}: they are not valid JSON.` };
   }
-  return validateInput(tool, value);
+  return validateInput(tool, value, limits);
 }
 
 /** Validates parsed arguments, such as those that a hook rewrote. */
-export function validateInput(tool: Pick<ToolDefinition, 'name' | 'input'>, value: unknown): Validation {
+export function validateInput(tool: Target, value: unknown, limits?: ArgumentLimits): Validation {
+  const refused = limits === undefined ? null : refuseOverLimit(tool, value, limits);
+  if (refused !== null) return refused;
   const parsed = tool.input.safeParse(value);
   if (parsed.success) return { valid: true, input: parsed.data };
   const lines = parsed.error.issues.flatMap((issue) => describeIssue(issue, []));
   const listed = lines.slice(0, LISTED_ISSUES).map((line) => `- ${line}`);
   if (lines.length > LISTED_ISSUES) listed.push(`- and ${lines.length - LISTED_ISSUES} more`);
   return { valid: false, text: [`Invalid arguments for ${tool.name}:`, ...listed].join('\n') };
+}
+
+/** The refusal of parsed arguments that are over a limit, or `null`; to be asked before anything walks through them. */
+export function refuseOverLimit(tool: Target, value: unknown, limits: ArgumentLimits): InvalidArguments | null {
+  const exceeded = findExceeded(value, limits);
+  return exceeded === null ? null : overLimit(tool, exceeded, limits);
+}
+
+function overLimit({ name }: Target, exceeded: ExceededLimit, limits: ArgumentLimits): InvalidArguments {
+  return { valid: false, exceeded, text: `Invalid arguments for ${name}: they may have at most ${limits[exceeded]} ${exceeded}.` };
 }
 
 /** The error of a call whose tool does not exist among `offered`. */

@@ -14,7 +14,7 @@ import {
   type TurnSignals,
 } from '@echelon/orchestration';
 import { type Database, listUnsettledProcesses, type ProfileRow } from '@echelon/persistence';
-import { QUESTION_TOOLS, type ToolCatalogue, type ToolContext } from '@echelon/tools';
+import { ARGUMENT_LIMITS, QUESTION_TOOLS, type ToolCatalogue, type ToolContext } from '@echelon/tools';
 import { publishLive } from './live-events.js';
 import { deriveTurnContract, type TurnContract } from './turn-contract.js';
 
@@ -64,7 +64,7 @@ export class LoopRuntime implements AgentRuntime {
       journal,
       artifacts: new TurnArtifacts(database, claimed),
       onEvent: publishLive(bus, claimed),
-      limits: { budgets: budgetsOf(contract.profile) },
+      limits: { budgets: budgetsOf(contract.profile), arguments: ARGUMENT_LIMITS },
     });
     return { stop: result.stop, record: (unit) => journal.record(unit, result.unrecorded) };
   }

@@ -5,13 +5,12 @@
  * C2  Errors name tool, path and rule in the loop's own words, and never repeat a value (autopilot-contract.md §4).
  */
 import { randomUUID } from 'node:crypto';
-import { validateInput } from '@echelon/agent-loop';
+import { type InvalidArguments, refuseOverLimit, validateInput } from '@echelon/agent-loop';
 import { type ErrorCode, ERRORS } from '@echelon/contracts';
 import { DEFAULT_LIMITS } from '@echelon/domain';
 import type { Actor } from '@echelon/orchestration';
-import type { CatalogueTool } from '@echelon/tools';
+import { ARGUMENT_LIMITS, type CatalogueTool } from '@echelon/tools';
 import { canonicalValue } from '../http/canonical-value.js';
-import { exceedsLevels } from './nesting.js';
 
 export type ToolResult = Awaited<ReturnType<CatalogueTool['execute']>>;
 
@@ -26,10 +25,9 @@ export interface CallRequest {
 
 /** Runs a call; throws only what a broken promise throws. */
 export async function callTool(call: CallRequest): Promise<ToolResult> {
-  const refused = overLimit(call.tool.name, call.arguments);
-  if (refused) return refused;
-  const validation = validateInput(call.tool, canonicalValue(call.arguments ?? {}));
-  if (!validation.valid) return { text: validation.text, isError: true, structured: { error: 'INVALID_INPUT', tool: call.tool.name } };
+  const given = call.arguments ?? {};
+  const validation = refuseOverLimit(call.tool, given, ARGUMENT_LIMITS) ?? validateInput(call.tool, canonicalValue(given));
+  if (!validation.valid) return invalidResult(call.tool.name, validation);
   return withinTime(call, (signal) =>
     call.tool.execute(validation.input, {
       callId: call.callId ?? `mcp-${randomUUID()}`,
@@ -45,12 +43,9 @@ export function refusalResult(code: ErrorCode, subject: string): ToolResult {
   return { text: `${code}: ${subject}: ${title} ${advice}`, isError: true, structured: { error: code } };
 }
 
-function overLimit(name: string, args: unknown): ToolResult | null {
-  if (Buffer.byteLength(JSON.stringify(args ?? {})) > DEFAULT_LIMITS.tool_arguments_bytes)
-    return refusalResult('LIMIT_EXCEEDED', `${name}: arguments: at most ${DEFAULT_LIMITS.tool_arguments_bytes} bytes`);
-  if (exceedsLevels(args, DEFAULT_LIMITS.tool_arguments_levels))
-    return refusalResult('LIMIT_EXCEEDED', `${name}: arguments: at most ${DEFAULT_LIMITS.tool_arguments_levels} levels`);
-  return null;
+function invalidResult(tool: string, { text, exceeded }: InvalidArguments): ToolResult {
+  const error: ErrorCode = exceeded ? 'LIMIT_EXCEEDED' : 'INVALID_INPUT';
+  return { text, isError: true, structured: { error, tool } };
 }
 
 async function withinTime({ tool, signal }: CallRequest, run: (signal: AbortSignal) => Promise<ToolResult>): Promise<ToolResult> {
