@@ -2,6 +2,7 @@
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 
 export interface CallResult {
   readonly isError: boolean;
@@ -22,6 +23,8 @@ export interface McpClient {
   readonly version: string | undefined;
   list(): Promise<readonly ListedTool[]>;
   call(name: string, args?: object, meta?: object): Promise<CallResult>;
+  /** Hears when the tools have changed: by a subscription, or on the stream that a client of 2025 has opened by itself. */
+  onToolsChanged(listener: () => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -48,6 +51,7 @@ export async function connectOld(url: string, token: string): Promise<McpClient>
     list: async () => (await client.listTools()).tools,
     call: async (name, args = {}, meta) =>
       toResult(await client.callTool({ name, arguments: { ...args }, ...(meta ? { _meta: { ...meta } } : {}) })),
+    onToolsChanged: async (listener) => client.setNotificationHandler(ToolListChangedNotificationSchema, listener),
     close: () => client.close(),
   };
 }
@@ -61,6 +65,10 @@ export async function connectModern(url: string, token: string, mode: 'auto' | '
     list: async () => (await client.listTools()).tools,
     call: async (name, args = {}, meta) =>
       toResult(await client.callTool({ name, arguments: { ...args }, ...(meta ? { _meta: { ...meta } } : {}) })),
+    onToolsChanged: async (listener) => {
+      client.setNotificationHandler('notifications/tools/list_changed', listener);
+      if (mode === 'auto') await client.listen({ toolsListChanged: true });
+    },
     close: () => client.close(),
   };
 }

@@ -6,7 +6,7 @@ import { createPostgresEventBus, type EventBus } from '@echelon/messaging';
 import { createServices, Sequencer, type Services, Transactions } from '@echelon/orchestration';
 import { createPool, Database } from '@echelon/persistence';
 import { createMetrics, createServer, type Health, type Metrics, type ServerConfig } from '@echelon/server';
-import { createTestDatabase, type FaultProxy, startFaultProxy } from '@echelon/testkit';
+import { createTestDatabase, type FaultProxy, startFaultProxy, type TestDatabase } from '@echelon/testkit';
 import { createToolCatalogue, type ToolCatalogue } from '@echelon/tools';
 
 /** A task and its primary session, with a token of that session. */
@@ -22,6 +22,8 @@ export interface RunningServer {
   readonly client: ApiClient;
   readonly services: Services;
   readonly database: Database;
+  readonly databaseUrl: string;
+  readonly transactions: Transactions;
   /** Runs statements as the owner of the tables. */
   asOwner(statements: string): Promise<void>;
   /** The line between the services and the database. */
@@ -34,6 +36,8 @@ export interface RunningServer {
   health: () => Promise<Health>;
   /** Creates a task in a workspace of its own, or below a parent. */
   agent(options?: { readonly parent?: TestAgent; readonly autopilot?: boolean }): Promise<TestAgent>;
+  /** Another server on the same database, with a bus and connections of its own, as another process has them. */
+  another(): Promise<Pick<RunningServer, 'url' | 'metrics' | 'stop'>>;
   /** Closes the server alone. */
   closeServer(): Promise<void>;
   stop(): Promise<void>;
@@ -43,9 +47,49 @@ export interface RunningServer {
 export async function startServer(config: Partial<ServerConfig> = {}, catalogue?: ToolCatalogue): Promise<RunningServer> {
   const storage = await createTestDatabase();
   const line = await startFaultProxy({ port: Number(new URL(storage.url).port) });
-  const database = new Database(createPool(line.through(storage.url), { max: 10 }));
-  const bus = createPostgresEventBus({ connectionString: storage.url, namespace: 'spec' });
   const errors: object[] = [];
+  const { stop: stopProcess, ...parts } = await startProcess({ storage, through: line.through(storage.url), config, catalogue, errors });
+  const token = (await parts.services.tokens.bootstrapOperator('ada'))!.secret;
+  const client = createApiClient({ baseUrl: parts.url, token });
+  const stop = async () => {
+    await stopProcess();
+    await line.close();
+    await storage.drop();
+  };
+  const agent: RunningServer['agent'] = async ({ parent, autopilot = false } = {}) => {
+    const place = parent ? { parent_id: parent.taskId } : await createPlace(client);
+    const task = await client.tasks.create({ ...place, prompt: 'Do it.', autopilot });
+    const { secret } = await client.tokens.issue({ kind: 'session', label: 'agent', task_id: task.id });
+    return { taskId: task.id, sessionId: task.primary_session_id!, token: secret };
+  };
+  const another = () => startProcess({ storage, through: storage.url, config, catalogue, errors });
+  return Object.assign(parts.running, {
+    ...parts,
+    agent,
+    another,
+    asOwner: storage.asOwner,
+    databaseUrl: storage.url,
+    token,
+    client,
+    line,
+    errors,
+    stop,
+  });
+}
+
+interface ProcessOptions {
+  readonly storage: TestDatabase;
+  /** The database as the services reach it. */
+  readonly through: string;
+  readonly config: Partial<ServerConfig>;
+  readonly catalogue: ToolCatalogue | undefined;
+  readonly errors: object[];
+}
+
+/** What one process of the server has, listening on a free port. */
+async function startProcess({ storage, through, config, catalogue, errors }: ProcessOptions) {
+  const database = new Database(createPool(through, { max: 10 }));
+  const bus = createPostgresEventBus({ connectionString: storage.url, namespace: 'spec' });
   const sequencer = new Sequencer(database, bus, (error) => errors.push({ error }));
   const transactions = new Transactions(database, { committed: ({ told }) => told && sequencer.nudge() });
   const services = createServices({ database, transactions, bus, limits: DEFAULT_LIMITS });
@@ -56,7 +100,6 @@ export async function startServer(config: Partial<ServerConfig> = {}, catalogue?
   const running = { health: async (): Promise<Health> => ({ ready: true, checks: { database: { ok: true } } }) };
   const server = await createServer({ services, tools, logger, metrics, health: () => running.health(), config });
   const { url } = await server.listen('127.0.0.1', 0);
-  const token = (await services.tokens.bootstrapOperator('ada'))!.secret;
   let closed: Promise<void> | null = null;
   const closeServer = () => (closed ??= server.close());
   const stop = async () => {
@@ -65,31 +108,8 @@ export async function startServer(config: Partial<ServerConfig> = {}, catalogue?
     await sequencer.close();
     await bus.close();
     await database.close();
-    await line.close();
-    await storage.drop();
   };
-  const client = createApiClient({ baseUrl: url, token });
-  const agent: RunningServer['agent'] = async ({ parent, autopilot = false } = {}) => {
-    const place = parent ? { parent_id: parent.taskId } : await createPlace(client);
-    const task = await client.tasks.create({ ...place, prompt: 'Do it.', autopilot });
-    const { secret } = await client.tokens.issue({ kind: 'session', label: 'agent', task_id: task.id });
-    return { taskId: task.id, sessionId: task.primary_session_id!, token: secret };
-  };
-  return Object.assign(running, {
-    agent,
-    asOwner: storage.asOwner,
-    url,
-    token,
-    client,
-    services,
-    database,
-    line,
-    bus,
-    metrics,
-    errors,
-    closeServer,
-    stop,
-  });
+  return { running, url, services, database, transactions, bus, metrics, closeServer, stop };
 }
 
 async function createPlace(client: ApiClient) {

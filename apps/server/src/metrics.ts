@@ -17,6 +17,7 @@ export interface Metrics {
   readonly requests: Counter<'method' | 'route' | 'status'>;
   readonly mcpCalls: Counter<'tool' | 'result'>;
   readonly eventStreams: Gauge;
+  readonly mcpSubscriptions: Gauge;
 }
 
 /** Creates the instruments on a registry of their own; open questions are counted when somebody looks. */
@@ -46,5 +47,6 @@ export function createMetrics(countOpenQuestions: () => Promise<number> = () => 
     requests: counter('http_requests_total', 'REST requests, by route and status.', ['method', 'route', 'status']),
     mcpCalls: counter('mcp_calls_total', 'Tool calls over MCP, by tool and result.', ['tool', 'result']),
     eventStreams: gauge('event_streams', 'Open event streams.'),
+    mcpSubscriptions: gauge('mcp_subscriptions', 'MCP clients that hear when their tool list changes.'),
   };
 }

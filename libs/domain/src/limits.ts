@@ -82,6 +82,13 @@ export const LIMITS = {
     code: null,
     fixed: true,
   },
+  mcp_subscriptions: {
+    default: 1_024,
+    unit: 'streams',
+    meaning: 'MCP streams of one era on which a server tells of changed tools; the answer to more says so',
+    code: null,
+    fixed: true,
+  },
 } as const satisfies Readonly<Record<string, Limit>>;
 export type LimitName = keyof typeof LIMITS;
 /** Effective limits: the defaults, overridden by configuration. */

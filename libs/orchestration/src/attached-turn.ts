@@ -163,7 +163,7 @@ async function open(unit: Unit, agent: AttachedAgent, entryId: string): Promise<
   const lease = await takeLease(unit, agent.sessionId, holderOf(agent));
   const [session, task] = await Promise.all([findSession(unit, lease.sessionId), findTask(unit, agent.taskId)]);
   if (!session || !task) throw new Error(`session ${lease.sessionId} vanished under its lock`);
-  const turn = await openEntryTurn(unit, session, entryId);
+  const turn = await openEntryTurn(unit, { task, session }, entryId);
   if (task.state !== 'in_progress' && !taskMachine.isTerminal(task.state)) await moveTask(unit, task, 'start');
   const entry = await findEntry(unit, entryId);
   if (!entry) throw new Error(`entry ${entryId} vanished under its session's lock`);

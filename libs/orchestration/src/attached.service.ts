@@ -1,7 +1,7 @@
 import { isDriven, isRefusal, nextDelivery, refuse, type Refusal } from '@echelon/domain';
 import type { EventBus } from '@echelon/messaging';
 import { type Database, findAdmission, findOpenTurn, findSession, listQueue, touchAttached } from '@echelon/persistence';
-import type { DurableEvent, Page, PageQuery, QueueEntry } from '@echelon/contracts';
+import type { Page, PageQuery, QueueEntry } from '@echelon/contracts';
 import type { AgentActor } from './actor.js';
 import {
   type AttachedAgent,
@@ -13,6 +13,7 @@ import {
   leaveTurn,
   takeDelivery,
 } from './attached-turn.js';
+import { concerns } from './contract.service.js';
 import { eventTopic } from './event-topics.js';
 import type { Outcome } from './outcome.js';
 import { readPageByPlace, toPage } from './page.js';
@@ -171,13 +172,6 @@ class Changes {
     clearTimeout(this.#timer);
     this.wait.signal.removeEventListener('abort', this.#end);
   }
-}
-
-/** Most events of a workspace are of others: those that do not even name session or task are not read. */
-function concerns(payload: string, { sessionId, taskId }: AgentActor): boolean {
-  if (!payload.includes(sessionId) && !payload.includes(taskId)) return false;
-  const event = JSON.parse(payload) as DurableEvent;
-  return event.session_id === sessionId || event.task_id === taskId;
 }
 
 function toAgent({ taskId, sessionId, tokenId }: AgentActor): AttachedAgent {

@@ -59,7 +59,7 @@ export async function claimTurn(transactions: Transactions, sessionId: string, c
     if (!(await mayTakeTurn(unit, unit.turnsPerTree, task.id))) return null;
     const [lease, turn, started] = await Promise.all([
       takeLease(unit, sessionId, claimer),
-      next.do === 'open' ? openEntryTurn(unit, session, next.entryId) : beginTurn(unit, next.turnId),
+      next.do === 'open' ? openEntryTurn(unit, { task, session }, next.entryId) : beginTurn(unit, next.turnId),
       startTask(unit, task),
       facts.rootId ?? placeFolder(unit, task, claimer.rootId),
     ]);

@@ -2,6 +2,7 @@ import type { EventBus } from '@echelon/messaging';
 import type { Limits } from '@echelon/domain';
 import type { Database } from '@echelon/persistence';
 import { AttachedService } from './attached.service.js';
+import { ContractService } from './contract.service.js';
 import { EventService } from './event.service.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { MessageService } from './message.service.js';
@@ -37,6 +38,7 @@ export function createServices({ database, transactions, bus, limits }: Services
     tasks: new TaskService(database, transactions, limits),
     plans: new TaskPlanService(database, transactions, limits),
     sessions: new SessionService(database, transactions),
+    contracts: new ContractService(database, bus),
     attached: new AttachedService(database, transactions, bus),
     queue: new QueueService(transactions, limits),
     turns: new TurnService(database, transactions, limits),

@@ -4,9 +4,10 @@ export type { EventNotice, ReadEvents, ReadEventsResult } from './event.service.
 export type { KeyedResult } from './idempotency.service.js';
 export type { Outcome } from './outcome.js';
 export { ProfileService, type ListProfiles } from './profile.service.js';
+export { heldContract, type KeptContract, toKeptContract } from './contract.service.js';
 export { createServices, type ServicesOptions } from './create-services.js';
 export type { Services } from './services.js';
-export { SessionService, type ListMessages, type SessionContract } from './session.service.js';
+export { SessionService, type ListMessages } from './session.service.js';
 export { TaskPlanService } from './task-plan.service.js';
 export { TaskService, type ArchivedTask } from './task.service.js';
 export { WorkflowService, type ListWorkflows } from './workflow.service.js';

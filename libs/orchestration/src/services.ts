@@ -1,4 +1,5 @@
 import type { AttachedService } from './attached.service.js';
+import type { ContractService } from './contract.service.js';
 import type { EventService } from './event.service.js';
 import type { IdempotencyService } from './idempotency.service.js';
 import type { MessageService } from './message.service.js';
@@ -24,6 +25,7 @@ export interface Services {
   readonly tasks: TaskService;
   readonly plans: TaskPlanService;
   readonly sessions: SessionService;
+  readonly contracts: ContractService;
   readonly attached: AttachedService;
   readonly queue: QueueService;
   readonly turns: TurnService;

@@ -116,19 +116,6 @@ describe('sessions', () => {
     expect([...first.items, ...rest.items].map(({ number }) => number)).toEqual([3, 2, 1]);
     expect(first.items[0]).toMatchObject({ status: 'finished', outcome: 'completed', session_id: task.sessionId });
   });
-
-  test('derive their contract from their rows, now', async () => {
-    const parent = await world.task();
-    const child = await world.task({ parent, autopilot: true });
-    const contract = accepted(await sessions.contract(child.sessionId));
-    expect(contract).toMatchObject({ task: { id: child.id, autopilot: true }, session: { id: child.sessionId }, folder: child.id });
-    expect(contract.contract.promptProfile).toBe('autopilot_child');
-    expect(contract.contract.capabilities).toContain('parent_question');
-    expect(contract.profile.id).toBe(contract.session.profile_id);
-    await world.rows('UPDATE task SET parent_id = NULL WHERE id = $1', [child.id]);
-    expect(accepted(await sessions.contract(child.sessionId)).contract.promptProfile).toBe('autopilot_root');
-    expect(await sessions.contract(newId())).toMatchObject({ code: 'NOT_FOUND' });
-  });
 });
 
 describe('a queue', () => {

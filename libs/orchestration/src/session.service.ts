@@ -1,10 +1,9 @@
-import type { AgentProfile, Message, Page, PageQuery, QueueEntry, Session, Task, Turn } from '@echelon/contracts';
-import { CHANGEABLE, type Contract, deriveContract, isRefusal, type Refusal, refuse, sessionMachine } from '@echelon/domain';
+import type { Message, Page, PageQuery, QueueEntry, Session, Turn } from '@echelon/contracts';
+import { CHANGEABLE, isRefusal, type Refusal, refuse, sessionMachine } from '@echelon/domain';
 import {
   cancelEntry,
   type Database,
   findEntry,
-  findProfile,
   findTask,
   insertAudit,
   listMessages,
@@ -14,7 +13,6 @@ import {
   type QueueEntryRow,
   readSession,
   readSessionsOfTask,
-  readTask,
   type SessionRow,
   type SessionView,
   setAutoRun,
@@ -23,22 +21,11 @@ import {
 import { type Actor, actorName } from './actor.js';
 import type { Outcome } from './outcome.js';
 import { readPageByNumber, readPageByPlace, toPage } from './page.js';
-import { toProfile } from './profile-view.js';
 import { inScope, isId } from './scope.js';
 import { followChange, refreshWork } from './session-queue.js';
 import { toMessage, toQueueEntry, toSession, toTurn } from './session-view.js';
-import { toTask } from './task-view.js';
 import { waitsForTree } from './tree-turns.js';
 import type { Transactions, Unit } from './unit-of-work.js';
-
-/** A session's contract as its rows say now, with what it was derived from. `folder` is below the workspace root. */
-export interface SessionContract {
-  readonly contract: Contract;
-  readonly task: Task;
-  readonly session: Session;
-  readonly profile: AgentProfile;
-  readonly folder: string;
-}
 
 /** A conversation: of a session, or of a task's primary session. `before` and `after` are sequences of messages, exclusive. */
 export interface ListMessages {
@@ -145,22 +132,6 @@ export class SessionService {
       const changed = await readSession(unit, session.id);
       return changed ? this.#show(unit, changed) : refuse('NOT_FOUND');
     });
-  }
-
-  /** What the session may do now, derived from its rows at every call (autopilot-contract.md §3). */
-  async contract(sessionId: string): Promise<Outcome<SessionContract>> {
-    const session = isId(sessionId) ? await readSession(this.database, sessionId) : null;
-    if (!session) return refuse('NOT_FOUND');
-    const [task, profile] = await Promise.all([readTask(this.database, session.task_id), findProfile(this.database, session.profile_id)]);
-    if (!task || !profile) throw new Error(`session ${sessionId} has lost its task or its profile`);
-    const { runtime, kind: sessionKind } = session;
-    return {
-      contract: deriveContract({ autopilot: task.autopilot, hasParent: task.parent_id !== null, sessionKind, runtime }),
-      task: toTask(task),
-      session: await this.#show(this.database, session),
-      profile: toProfile(profile),
-      folder: task.folder,
-    };
   }
 
   async #show(tx: Tx, row: SessionView): Promise<Session> {

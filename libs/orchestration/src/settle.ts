@@ -150,7 +150,7 @@ async function apply(unit: Unit, claimed: ClaimedTurn, decided: Settlement): Pro
     return { then: 'released' };
   }
   if (decided.drains) {
-    return { then: 'run', claimed: { ...claimed, turn: await openEntryTurn(unit, session, decided.drains) } };
+    return { then: 'run', claimed: { ...claimed, turn: await openEntryTurn(unit, claimed, decided.drains) } };
   }
   await release(unit, session, decided.session === 'wait' ? 'waiting_for_input' : 'idle');
   if (decided.session === 'rest' && !decided.announces) await followUpQuestions(unit, claimed);

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from '@echelon/domain';
 import { lockTasks, newId } from '@echelon/persistence';
 import { waitFor } from '@echelon/testkit';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
-import { SessionService } from './session.service.js';
+import { ContractService } from './contract.service.js';
 import { TaskService } from './task.service.js';
 
 const WAITING = 'SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT l.granted AND a.datname = current_database()';
@@ -73,10 +73,8 @@ test('one that comes below the task while another goes, before the locks are the
 
 test('an attached root gains the question tool, a detached child loses it and leaves no alert', async () => {
   const [parent, task] = [await world.task(), await world.task({ autopilot: true })];
-  const asks = async () =>
-    accepted(await new SessionService(world.database, world.transactions).contract(task.sessionId)).contract.capabilities.includes(
-      'parent_question',
-    );
+  const contracts = new ContractService(world.database, { subscribe: () => Promise.resolve(() => undefined) });
+  const asks = async () => accepted(await contracts.get(task.sessionId)).capabilities.includes('parent_question');
   expect(await asks()).toBe(false);
   accepted(await tasks.reparent(world.operator, task.id, parent.id));
   expect(await asks()).toBe(true);

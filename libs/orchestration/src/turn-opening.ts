@@ -7,17 +7,25 @@ import {
   type QueueEntryRow,
   sendMessage,
   type SessionRow,
+  type TaskRow,
   type TurnRow,
 } from '@echelon/persistence';
+import { contractOf, toKeptContract } from './contract.service.js';
 import { serializeText } from './message-content.js';
 import { tellChange } from './session-queue.js';
 import type { Unit } from './unit-of-work.js';
 
-/** Delivers the entry: its turn runs and its text is the turn's opening message. */
-export async function openEntryTurn(unit: Unit, session: SessionRow, entryId: string): Promise<TurnRow> {
-  const id = newId();
+/** Whose turn it is, both rows under their locks. */
+interface Opening {
+  readonly task: TaskRow;
+  readonly session: SessionRow;
+}
+
+/** Delivers the entry: its turn runs, its text is the turn's opening message, and what the session may do now holds to its end (D5). */
+export async function openEntryTurn(unit: Unit, { task, session }: Opening, entryId: string): Promise<TurnRow> {
+  const [id, contract] = [newId(), toKeptContract(contractOf(task, session))];
   const [, turn, entry] = await Promise.all([
-    openTurn(unit, { id, sessionId: session.id, entryId }),
+    openTurn(unit, { id, sessionId: session.id, entryId, contract }),
     beginTurn(unit, id),
     findEntry(unit, entryId),
   ]);

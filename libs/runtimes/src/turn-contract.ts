@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { ToolSpecification } from '@echelon/agent-loop';
-import { type Capability, type Contract, deriveContract, type PromptProfile } from '@echelon/domain';
-import type { ClaimedTurn } from '@echelon/orchestration';
+import type { Contract } from '@echelon/domain';
+import { type ClaimedTurn, heldContract, type KeptContract, toKeptContract } from '@echelon/orchestration';
 import {
   findProfile,
   findStep,
@@ -31,9 +31,7 @@ export interface TurnContract {
   readonly keep: ((tx: OpenTx) => void) | null;
 }
 
-interface KeptContract {
-  readonly prompt_profile: PromptProfile;
-  readonly capabilities: readonly Capability[];
+interface KeptTurn extends KeptContract {
   readonly provider: string;
   readonly models: readonly string[];
   readonly tools_hash: string;
@@ -52,13 +50,13 @@ export async function deriveTurnContract(tx: Tx, claimed: ClaimedTurn, specify: 
   ]);
   if (!profile) throw new Error(`session ${claimed.session.id} has no profile`);
   const { contract: kept, system_prompt: systemPrompt } = claimed.turn;
-  if (kept === null || systemPrompt === null) return derive({ claimed, profile, parent, step, specify });
-  return recall(tx, { kept: kept as KeptContract, systemPrompt, profile });
+  if (systemPrompt === null) return derive({ claimed, profile, parent, step, specify });
+  return recall(tx, { kept: kept as KeptTurn, systemPrompt, profile });
 }
 
 async function recall(
   tx: Tx,
-  { kept, systemPrompt, profile }: { readonly kept: KeptContract; readonly systemPrompt: string; readonly profile: ProfileRow },
+  { kept, systemPrompt, profile }: { readonly kept: KeptTurn; readonly systemPrompt: string; readonly profile: ProfileRow },
 ): Promise<TurnContract> {
   const specifications = await findToolList(tx, Buffer.from(kept.tools_hash, 'hex'));
   if (specifications === null) throw new Error(`tool list ${kept.tools_hash} is gone`);
@@ -82,20 +80,14 @@ interface Ground {
 }
 
 function derive({ claimed: { task, session, turn }, profile, parent, step, specify }: Ground): TurnContract {
-  const contract = deriveContract({
-    autopilot: task.autopilot,
-    hasParent: task.parent_id !== null,
-    sessionKind: session.kind,
-    runtime: session.runtime,
-  });
+  const contract = heldContract(turn, { task, session });
   const systemPrompt = buildSystemPrompt({ contract, task, sessionId: session.id, parent, step, profilePrompt: profile.system_prompt });
   const specifications = specify(contract);
   const text = JSON.stringify(specifications);
   const toolsHash = createHash('sha256').update(text).digest();
   const models = [profile.model, ...profile.fallback_models];
-  const kept: KeptContract = {
-    prompt_profile: contract.promptProfile,
-    capabilities: contract.capabilities,
+  const kept: KeptTurn = {
+    ...toKeptContract(contract),
     provider: profile.provider,
     models,
     tools_hash: toolsHash.toString('hex'),

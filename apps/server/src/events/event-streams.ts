@@ -1,11 +1,9 @@
 import type { Request, Response } from 'express';
 import type { Gate } from '../http/gate.js';
+import { recheckToken } from '../http/token-recheck.js';
 import type { Metrics } from '../metrics.js';
 import type { EventHub, JoinOptions } from './event-hub.js';
 import { EventStream } from './event-stream.js';
-
-/** How often a stream's token is looked at again: a revoked token reads no further. */
-const RECHECK_MS = 60_000;
 
 /** Opens responses as event streams and keeps them joined to the hub until either side ends. */
 export class EventStreams {
@@ -24,21 +22,12 @@ export class EventStreams {
     });
     response.flushHeaders();
     const stream = new EventStream(response, options, this.maxBacklogBytes);
-    const recheck = setInterval(() => void this.#recheck(request, stream), RECHECK_MS);
+    recheckToken(this.gate, { request, response, end: () => stream.end() });
     response.once('close', () => {
-      clearInterval(recheck);
       this.hub.leave(stream);
       this.metrics.eventStreams.set(this.hub.size);
     });
     await this.hub.join(stream, options);
     this.metrics.eventStreams.set(this.hub.size);
-  }
-
-  async #recheck(request: Request, stream: EventStream): Promise<void> {
-    try {
-      if (!(await this.gate.stillStands(request))) stream.end();
-    } catch {
-      stream.end();
-    }
   }
 }

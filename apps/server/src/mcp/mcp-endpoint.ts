@@ -4,11 +4,14 @@
  */
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server';
-import type { Actor } from '@echelon/orchestration';
-import type { Request, RequestHandler } from 'express';
+import { LIMITS } from '@echelon/domain';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Gate } from '../http/gate.js';
 import type { ProblemFilter } from '../http/problem.filter.js';
-import { createMcpServer, type McpSurface } from './mcp-server.js';
+import { recheckToken } from '../http/token-recheck.js';
+import { callerOf, createMcpServer, type McpCaller, type McpSurface } from './mcp-server.js';
+import { NotificationStreams } from './notification-streams.js';
+import { ToolListChanges } from './tool-list-changes.js';
 
 export interface McpEndpointOptions extends Omit<McpSurface, 'closing'> {
   readonly gate: Gate;
@@ -26,29 +29,40 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const closing = new AbortController();
   const surface: McpSurface = { ...options, closing: closing.signal };
   const onerror = (error: Error) => options.logger.warn({ error }, 'mcp.rejected');
-  const maxRequestBodySize = options.maxBodyBytes;
-  const mcp = createMcpHandler(({ authInfo }) => createMcpServer(surface, actorOf(authInfo)), { onerror, maxRequestBodySize });
-  const serve = toNodeHandler(mcp, { onerror, maxRequestBodySize });
+  const changes = new ToolListChanges({ ...options, contracts: options.services.contracts });
+  const streams = new NotificationStreams(surface, changes);
+  const bounds = { onerror, maxRequestBodySize: options.maxBodyBytes };
+  const maxSubscriptions = LIMITS.mcp_subscriptions.default;
+  const mcp = createMcpHandler(({ authInfo }) => createMcpServer(surface, readCaller(authInfo)), {
+    ...bounds,
+    bus: changes,
+    maxSubscriptions,
+  });
+  const serve = toNodeHandler(mcp, bounds);
+
+  async function handle(request: Request, response: Response): Promise<void> {
+    const { actor, tokenId } = await options.gate.admitBearer(request);
+    const caller = await callerOf(options.services, actor);
+    const auth: AuthInfo = { token: '', clientId: tokenId, scopes: [], extra: { caller } };
+    if (request.method === 'GET' && streams.offers(caller)) return streams.open(caller, request, response);
+    await changes.serve(caller, () => serve(Object.assign(request, { auth }), response));
+  }
+
   return {
     handler: (request, response) => {
-      authenticate(options.gate, request)
-        .then((auth) => serve(Object.assign(request, { auth }), response))
-        .catch((error: unknown) => options.problems.answer(error, request, response));
+      recheckToken(options.gate, { request, response, end: () => response.destroy() });
+      handle(request, response).catch((error: unknown) => options.problems.answer(error, request, response));
     },
     close: () => {
       closing.abort();
+      streams.close();
       return mcp.close();
     },
   };
 }
 
-/** Only a bearer token counts here; it does not travel any further than this. */
-async function authenticate(gate: Gate, request: Request): Promise<AuthInfo> {
-  const { actor, tokenId } = await gate.admitBearer(request);
-  return { token: '', clientId: tokenId, scopes: [], extra: { actor } };
-}
-
-function actorOf(auth: AuthInfo | undefined): Actor {
+/** Who calls was found out before; the bearer token does not travel any further than that. */
+function readCaller(auth: AuthInfo | undefined): McpCaller {
   if (!auth?.extra) throw new Error('every MCP request is authenticated');
-  return auth.extra['actor'] as Actor;
+  return auth.extra['caller'] as McpCaller;
 }

@@ -1,7 +1,7 @@
 /**
  * The MCP server of one request. Which tools it has, the token decides: nothing of the connection is kept.
  *
- * M1  The list and the calls read one contract, derived from the rows as they are now (D1).
+ * M1  The list and the calls read one contract: that of the session's open turn, or else as its rows say now (D1, D5).
  * M2  A question tool that is not offered answers with its typed refusal; any other name is unknown (D3).
  */
 import { randomUUID } from 'node:crypto';
@@ -27,10 +27,25 @@ export interface McpSurface {
   readonly closing: AbortSignal;
 }
 
-/** Builds the server for a caller; throws when its session is gone between authentication and here. */
-export async function createMcpServer(surface: McpSurface, actor: Actor): Promise<Server> {
-  const offered = surface.tools.toolsFor(await contractOf(surface.services, actor));
-  const server = new Server(SERVER, { capabilities: { tools: {} }, instructions: instructionsFor(actor) });
+/** Who calls, and what it may do now. */
+export interface McpCaller {
+  readonly actor: Actor;
+  readonly contract: Contract;
+}
+
+/** The caller of one request; throws when its session is gone between authentication and here. */
+export async function callerOf(services: Services, actor: Actor): Promise<McpCaller> {
+  if (actor.kind === 'operator') return { actor, contract: EXTERNAL_CONTRACT };
+  const contract = await services.contracts.get(actor.sessionId);
+  if (isRefusal(contract)) throw new Error(`the session of a valid token has no contract: ${contract.code}`);
+  return { actor, contract };
+}
+
+/** Builds the server for a caller. An operator's tools never change, so that only an agent can hear of a change. */
+export function createMcpServer(surface: McpSurface, { actor, contract }: McpCaller): Server {
+  const offered = surface.tools.toolsFor(withoutWorkspace(contract));
+  const capabilities = { tools: { listChanged: actor.kind === 'agent' } };
+  const server = new Server(SERVER, { capabilities, instructions: instructionsFor(actor) });
   server.setRequestHandler('tools/list', () => ({ tools: offered.map(toListedTool) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = offered.find(({ name }) => name === params.name);
@@ -41,13 +56,6 @@ export async function createMcpServer(surface: McpSurface, actor: Actor): Promis
     return toCallResult(result, tool);
   });
   return server;
-}
-
-async function contractOf(services: Services, actor: Actor): Promise<Contract> {
-  if (actor.kind === 'operator') return EXTERNAL_CONTRACT;
-  const derived = await services.sessions.contract(actor.sessionId);
-  if (isRefusal(derived)) throw new Error(`the session of a valid token has no contract: ${derived.code}`);
-  return withoutWorkspace(derived.contract);
 }
 
 /** Workspace tools belong to the worker that has the task's folder; over MCP nobody has it. */

@@ -78,14 +78,14 @@ RETURNING key`;
 /** Opens the turn of an entry: the entry is delivered, the turn has the session's next number. */
 export async function openTurn(
   tx: Tx,
-  turn: { readonly id: string; readonly sessionId: string; readonly entryId: string },
+  turn: { readonly id: string; readonly sessionId: string; readonly entryId: string; readonly contract: object },
 ): Promise<TurnRow> {
   const [row] = await tx.query<TurnRow>(
     `WITH next AS (UPDATE session SET next_turn = next_turn + 1 WHERE id = $2 RETURNING workspace_id, next_turn - 1 AS number),
        delivered AS (UPDATE queue_entry SET state = 'delivered', turn_id = $1, settled_at = now() WHERE id = $3 AND state = 'queued' RETURNING id)
-     INSERT INTO turn (id, workspace_id, session_id, number, opening_entry_id)
-     SELECT $1, next.workspace_id, $2, next.number, delivered.id FROM next, delivered RETURNING *`,
-    [turn.id, turn.sessionId, turn.entryId],
+     INSERT INTO turn (id, workspace_id, session_id, number, opening_entry_id, contract)
+     SELECT $1, next.workspace_id, $2, next.number, delivered.id, $4 FROM next, delivered RETURNING *`,
+    [turn.id, turn.sessionId, turn.entryId, JSON.stringify(turn.contract)],
   );
   if (!row) throw new Error(`entry ${turn.entryId} was not queued`);
   return row;

@@ -203,7 +203,7 @@ export interface StoredContract {
 export function storeContract(tx: OpenTx, turnId: string, stored: StoredContract): void {
   tx.send(
     `WITH tools AS (INSERT INTO tool_list (hash, specifications) VALUES ($4, $5) ON CONFLICT DO NOTHING)
-     UPDATE turn SET system_prompt = $2, contract = $3 WHERE id = $1 AND contract IS NULL`,
+     UPDATE turn SET system_prompt = $2, contract = $3 WHERE id = $1 AND system_prompt IS NULL`,
     [turnId, stored.systemPrompt, JSON.stringify(stored.contract), stored.toolsHash, stored.specifications],
   );
 }
