@@ -1,6 +1,7 @@
 /**
  * What actors do, as data: a command names everything by the command that made it, so that it means the same in the model and in the
- * product, whatever runs beside it. To add one: a case here, in the model's `predict`, and in the product's `perform`.
+ * product, whatever runs beside it. To add one: a case here, in the draws, in the model's `predict`, and in the product's
+ * `perform`.
  */
 import type { EndState } from './model.js';
 
@@ -29,7 +30,15 @@ export type Command =
   | { readonly do: 'end_session'; readonly session: string }
   | { readonly do: 'lose_lease'; readonly session: string }
   | { readonly do: 'sweep'; readonly session: string }
-  | { readonly do: 'back_off_passes'; readonly session: string };
+  | { readonly do: 'back_off_passes'; readonly session: string }
+  | { readonly do: 'spawn'; readonly by: Who; readonly task: string; readonly primary: boolean; readonly repeats: boolean }
+  | { readonly do: 'reparent'; readonly task: string; readonly parent: string | null }
+  | { readonly do: 'delete'; readonly by: Who; readonly task: string; readonly cascade: boolean }
+  | { readonly do: 'add_dependency'; readonly by: Who; readonly task: string; readonly blocker: string }
+  | { readonly do: 'remove_dependency'; readonly by: Who; readonly task: string; readonly blocker: string }
+  | { readonly do: 'edit_entry'; readonly session: string; readonly entry: number; readonly revision: number }
+  | { readonly do: 'move_entry'; readonly session: string; readonly entry: number; readonly before: number | null }
+  | { readonly do: 'remove_entry'; readonly session: string; readonly entry: number };
 
 export type TurnEnd = 'completed' | 'tool_ended_turn' | 'loop_detected' | 'error' | 'handed_over' | 'parked';
 

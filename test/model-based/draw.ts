@@ -1,7 +1,9 @@
 /** Random commands: a draw is a kind and a few small numbers, which choose from what the model has when its turn comes. */
 import fc from 'fast-check';
+import { agent, choose, depthOf, inOrder, sessionsOf, tasksOf, whoFor } from './choices.js';
 import type { Command, TurnEnd, Who } from './commands.js';
-import { hasWaits, isClosed, isEnded, type Model, named, nextWork, openTurn, type Session, type Task } from './model.js';
+import { toStructureCommand } from './draw-structure.js';
+import { hasWaits, isClosed, isEnded, type Model, named, nextWork, openTurn, type Task } from './model.js';
 
 export interface Draw {
   readonly do: Command['do'];
@@ -31,6 +33,14 @@ const WEIGHTS: Readonly<Record<Command['do'], number>> = {
   archive: 1,
   unarchive: 1,
   set_state: 1,
+  spawn: 2,
+  reparent: 3,
+  delete: 2,
+  add_dependency: 3,
+  remove_dependency: 2,
+  edit_entry: 1,
+  move_entry: 2,
+  remove_entry: 1,
 };
 
 const kinds = Object.entries(WEIGHTS) as readonly (readonly [Command['do'], number])[];
@@ -41,12 +51,20 @@ const picks = fc.tuple(pick, pick, pick, pick, pick);
 const fewPicks = fc.oneof({ weight: 4, arbitrary: fc.constant([0, 0, 0, 0, 0] as const) }, { weight: 1, arbitrary: picks });
 const draw: fc.Arbitrary<Draw> = fc.record({ do: kind, picks });
 
-/** What seldom comes about by itself: a relayed question, a turn that no worker finishes, a parked turn that goes on, a question told anew. */
+/**
+ * What seldom comes about by itself: a relayed question, a turn that no worker finishes, a parked turn that goes on, a question told anew,
+ * a question whose parent goes, a task that is held and let go, a queue that another session takes over.
+ */
 const STORIES: readonly (readonly Command['do'][])[] = [
   ['claim', 'ask', 'end', 'claim', 'ask', 'end', 'claim', 'answer', 'end', 'claim', 'answer'],
   ['claim', 'lose_lease', 'sweep', 'claim', 'lose_lease', 'sweep', 'back_off_passes', 'claim', 'lose_lease', 'sweep'],
   ['claim', 'ask_user', 'end', 'answer_user', 'claim', 'end'],
   ['claim', 'ask', 'end', 'open_session', 'end_session'],
+  ['claim', 'ask', 'end', 'reparent', 'claim'],
+  ['claim', 'ask', 'end', 'delete'],
+  ['add_dependency', 'message', 'set_state', 'remove_dependency'],
+  ['message', 'stop_task', 'spawn', 'claim'],
+  ['message', 'message', 'move_entry', 'edit_entry', 'remove_entry'],
 ];
 const stories = STORIES.map((kinds) => fc.tuple(...kinds.map((one) => fc.record({ do: fc.constant(one), picks: fewPicks }))));
 const part = fc.oneof({ weight: 20, arbitrary: fc.tuple(draw) }, ...stories.map((arbitrary) => ({ weight: 1, arbitrary })));
@@ -69,11 +87,11 @@ function inSteps(draws: readonly Draw[], sizes: readonly number[]): readonly (re
 export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
   const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0] = drawn.picks;
   const task = choose(
-    inOrder(m.tasks, ({ parent }) => (parent === null ? 0 : 1)),
+    inOrder(tasksOf(m), ({ parent }) => (parent === null ? 0 : 1)),
     first,
   );
   const session = choose(
-    inOrder(m.sessions, (s) => (s.task === task?.name ? 1 : 0)),
+    inOrder(sessionsOf(m), (s) => (s.task === task?.name ? 1 : 0)),
     second,
   );
   if (!task || !session) return null;
@@ -87,7 +105,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
       });
     case 'ask': {
       const asker = choose(
-        inOrder(m.sessions, (s) => (openTurn(s) ? 2 : 0) + (named(m.tasks, s.task).autopilot ? 1 : 0)),
+        inOrder(sessionsOf(m), (s) => (openTurn(s) ? 2 : 0) + (named(m.tasks, s.task).autopilot ? 1 : 0)),
         first,
       );
       const earlier = choose(asker ? m.questions.filter((q) => q.session === asker.name) : [], third);
@@ -95,7 +113,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
     }
     case 'ask_user': {
       const asker = choose(
-        inOrder(m.sessions, (s) => (openTurn(s) ? 2 : 0) + (named(m.tasks, s.task).autopilot ? 0 : 1)),
+        inOrder(sessionsOf(m), (s) => (openTurn(s) ? 2 : 0) + (named(m.tasks, s.task).autopilot ? 0 : 1)),
         first,
       );
       return asker ? { do: 'ask_user', by: agent(m, asker, second) } : null;
@@ -108,7 +126,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
       return question ? { do: 'answer_user', question: question.name, rejects: second % 3 === 2 } : null;
     }
     case 'message': {
-      const explicit = fifth % 4 === 3 ? (choose(m.sessions, third)?.name ?? null) : null;
+      const explicit = fifth % 4 === 3 ? (choose(sessionsOf(m), third)?.name ?? null) : null;
       return { do: 'message', by: whoFor(m, task.name, second), task: task.name, session: explicit, interrupts: fourth % 3 === 2 };
     }
     case 'answer':
@@ -118,7 +136,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
         do: 'claim',
         session: (
           choose(
-            inOrder(m.sessions, (s) => (nextWork(m, s) && s.lease === 'none' ? 10 : 0) + depthOf(m, s.task)),
+            inOrder(sessionsOf(m), (s) => (nextWork(m, s) && s.lease === 'none' ? 10 : 0) + depthOf(m, s.task)),
             first,
           ) ?? session
         ).name,
@@ -126,7 +144,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
     case 'end': {
       const held = choose(
         inOrder(
-          m.sessions.filter(({ name: one }) => m.claims[one]),
+          sessionsOf(m).filter(({ name: one }) => m.claims[one]),
           (s) => (s.lease === 'none' ? 0 : 1),
         ),
         first,
@@ -141,7 +159,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
         by: agent(
           m,
           choose(
-            inOrder(m.sessions, (s) => (openTurn(s) ? 1 : 0)),
+            inOrder(sessionsOf(m), (s) => (openTurn(s) ? 1 : 0)),
             first,
           ) ?? session,
           second,
@@ -150,7 +168,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
     case 'stop_turn': {
       const running = choose(
         inOrder(
-          m.sessions.filter(({ turns }) => turns.length > 0),
+          sessionsOf(m).filter(({ turns }) => turns.length > 0),
           (s) => (openTurn(s) ? 1 : 0),
         ),
         first,
@@ -165,7 +183,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
     case 'unarchive': {
       const archived =
         choose(
-          inOrder(m.tasks, (one) => (one.archived ? 1 : 0)),
+          inOrder(tasksOf(m), (one) => (one.archived ? 1 : 0)),
           first,
         ) ?? task;
       return { do: 'unarchive', by: whoFor(m, archived.name, second), task: archived.name };
@@ -194,7 +212,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
         do: 'lose_lease',
         session: (
           choose(
-            inOrder(m.sessions, (s) => (s.lease === 'live' ? 1 : 0)),
+            inOrder(sessionsOf(m), (s) => (s.lease === 'live' ? 1 : 0)),
             first,
           ) ?? session
         ).name,
@@ -204,7 +222,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
         do: 'sweep',
         session: (
           choose(
-            inOrder(m.sessions, (s) => (s.lease === 'void' ? 1 : 0)),
+            inOrder(sessionsOf(m), (s) => (s.lease === 'void' ? 1 : 0)),
             first,
           ) ?? session
         ).name,
@@ -214,43 +232,17 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
         do: 'back_off_passes',
         session: (
           choose(
-            inOrder(m.sessions, (s) => (openTurn(s)?.isBackingOff ? 1 : 0)),
+            inOrder(sessionsOf(m), (s) => (openTurn(s)?.isBackingOff ? 1 : 0)),
             first,
           ) ?? session
         ).name,
       };
+    default:
+      return toStructureCommand(m, { do: drawn.do, picks: drawn.picks }, task);
   }
 }
 
 const HOW: readonly TurnEnd[] = ['completed', 'completed', 'tool_ended_turn', 'parked', 'loop_detected', 'error', 'handed_over', 'parked'];
-
-function choose<T>(all: readonly T[], at: number): T | undefined {
-  return all[at % Math.max(1, all.length)];
-}
-
-function depthOf(m: Model, task: string): number {
-  const { parent } = named(m.tasks, task);
-  return parent === null ? 0 : 1 + depthOf(m, parent);
-}
-
-/** What is worth more comes first: small numbers choose it, and so does shrinking. */
-function inOrder<T>(all: readonly T[], worth: (one: T) => number): readonly T[] {
-  return all.toSorted((a, b) => worth(b) - worth(a));
-}
-
-/** The session's agent in the turn that its worker holds, or in a call that names none. */
-function agent(m: Model, { name }: Session, at: number): Extract<Who, { readonly kind: 'agent' }> {
-  return { kind: 'agent', session: name, turn: at % 3 === 1 ? null : (m.claims[name]?.turn ?? null) };
-}
-
-/** The operator, the parent's agents, then anybody: a sibling, a stranger, the task's own. */
-function whoFor(m: Model, task: string, at: number): Who {
-  const { parent } = named(m.tasks, task);
-  const operator: Who = { kind: 'operator' };
-  const agents = inOrder(m.sessions, (s) => (s.task === parent ? 2 : 0) + (isEnded(s) ? 0 : 1)).map((s) => agent(m, s, at));
-  const likely = parent === null ? [operator] : [agents[0] ?? operator, operator, agents[0] ?? operator];
-  return choose<Who>([...likely, ...agents], at) ?? operator;
-}
 
 function toCreate(
   m: Model,
@@ -278,12 +270,12 @@ function toAnswer(m: Model, [first = 0, second = 0, third = 0, fourth = 0]: read
   const asker = named(m.sessions, question.session);
   const isRight = third % 3 !== 2;
   const readers = inOrder(
-    m.sessions.filter(({ task }) => task === question.parent),
+    sessionsOf(m).filter(({ task }) => task === question.parent),
     (s) => (isEnded(s) ? 0 : 1),
   );
   const reader = choose(readers, second);
   const by: Who = isRight && reader ? agent(m, reader, second) : whoFor(m, asker.task, second);
-  const task = fourth === 9 ? (choose(m.tasks, first)?.name ?? asker.task) : asker.task;
-  const session = fourth === 8 ? (choose(m.sessions, first)?.name ?? null) : fourth % 3 === 1 ? asker.name : null;
+  const task = fourth === 9 ? (choose(tasksOf(m), first)?.name ?? asker.task) : asker.task;
+  const session = fourth === 8 ? (choose(sessionsOf(m), first)?.name ?? null) : fourth % 3 === 1 ? asker.name : null;
   return { do: 'answer', by, task, session, question: fourth === 7 ? null : question.name };
 }

@@ -2,7 +2,7 @@
 import type { Model, Question } from './model.js';
 
 /** The facts that hold in the state. */
-export function factsOf({ sessions, questions }: Model): readonly string[] {
+export function factsOf({ tasks, sessions, questions }: Model): readonly string[] {
   const entries = sessions.flatMap((session) => session.entries);
   const turns = sessions.flatMap((session) => session.turns);
   const found: Readonly<Record<string, boolean>> = {
@@ -15,6 +15,7 @@ export function factsOf({ sessions, questions }: Model): readonly string[] {
     'an alert of completed children': entries.some(({ kind, about }) => kind === 'alert' && about === null),
     'an interrupt': entries.some(({ rank }) => rank === 1),
     'an entry that failed': entries.some(({ state }) => state === 'failed'),
+    'a task that waits for another': tasks.some(({ state }) => state === 'blocked'),
     'a parked turn': turns.some(({ isParked }) => isParked),
     'a turn given up': turns.some(({ takeovers, outcome }) => takeovers === 3 && outcome === 'interrupted'),
   };
@@ -40,9 +41,10 @@ export const MUST_HAPPEN: readonly string[] = [
   'a turn given up',
   'a question answered',
   ...['operator_prompt', 'parent_prompt'].map((cause) => `a question superseded: ${cause}`),
-  ...['session_ended', 'task_ended', 'task_archived', 'parent_ended', 'parent_archived', 'timeout'].map(
-    (cause) => `a question stale: ${cause}`,
-  ),
+  ...[
+    ...['session_ended', 'task_ended', 'task_archived', 'task_deleted'],
+    ...['parent_ended', 'parent_archived', 'parent_deleted', 'parent_changed', 'timeout'],
+  ].map((cause) => `a question stale: ${cause}`),
   ...[
     'sent',
     'queued',
@@ -59,4 +61,12 @@ export const MUST_HAPPEN: readonly string[] = [
     (outcome) => `message ${outcome}`,
   ),
   ...['released', 'run', 'resume', 'lost'].map((outcome) => `end ${outcome}`),
+  ...['spawned', 'NOT_DIRECT_PARENT', 'TASK_TERMINAL'].map((outcome) => `spawn ${outcome}`),
+  ...['moved', 'PARENT_NOT_USABLE', 'TASK_ARCHIVED'].map((outcome) => `reparent ${outcome}`),
+  ...['deleted', 'NOT_DIRECT_PARENT'].map((outcome) => `delete ${outcome}`),
+  ...['added', 'DEPENDENCY_CYCLE', 'DEPENDENCY_IN_LINE', 'FORBIDDEN', 'TASK_TERMINAL'].map((outcome) => `add_dependency ${outcome}`),
+  ...['remove_dependency removed', 'a task that waits for another'],
+  ...['edited', 'FORBIDDEN', 'ENTRY_NOT_QUEUED'].map((outcome) => `edit_entry ${outcome}`),
+  ...['moved', 'FORBIDDEN', 'INVALID_INPUT'].map((outcome) => `move_entry ${outcome}`),
+  ...['removed', 'FORBIDDEN', 'ENTRY_NOT_QUEUED'].map((outcome) => `remove_entry ${outcome}`),
 ];

@@ -5,6 +5,7 @@ import {
   type EndState,
   enqueue,
   isClosed,
+  isEnded,
   liveSessions,
   type Model,
   named,
@@ -21,6 +22,7 @@ import {
   settleTask,
   type Task,
   type Turn,
+  waitsForTasks,
 } from './model.js';
 
 /** After these the child lives on and is told that nobody answers (S4, S8). */
@@ -91,15 +93,32 @@ export function endSessionsOf(m: Model, task: string, state: EndState, cause: En
 export function endTask(m: Model, task: Task, state: EndState): void {
   task.state = state;
   endSessionsOf(m, task.name, state, 'task_ended');
-  leaveParent(m, task);
+  leaveParent(m, task.parent);
+  for (const dependent of dependentsOf(m, task.name))
+    if (state === 'completed' && !waitsForTasks(m, dependent)) followDependencies(m, dependent);
+  if (state !== 'completed') haltDependents(m, task.name);
 }
 
-/** The last open child of a set tells the parent. */
-export function leaveParent(m: Model, { parent }: Task): void {
+const dependentsOf = (m: Model, task: string): Task[] => m.tasks.filter((one) => one.blockers.includes(task) && !isEnded(one));
+
+/** A task that has not started is blocked or ready, as what it waits for says. */
+export function followDependencies(m: Model, task: Task): void {
+  if (task.state === 'ready' && waitsForTasks(m, task)) task.state = 'blocked';
+  else if (task.state === 'blocked' && !waitsForTasks(m, task)) task.state = 'ready';
+}
+
+/** The parents of what would wait for ever are told. */
+export function haltDependents(m: Model, task: string): void {
+  for (const dependent of dependentsOf(m, task)) if (!dependent.archived) alertAbout(m, dependent);
+}
+
+/** The last open child of a set tells the parent, unless no child is left. */
+export function leaveParent(m: Model, parent: string | null): void {
   if (parent === null) return;
   const above = named(m.tasks, parent);
+  if (above.openChildren === 0) return;
   above.openChildren -= 1;
-  if (above.openChildren === 0) alert(m, above, null);
+  if (above.openChildren === 0 && m.tasks.some((task) => task.parent === parent)) alert(m, above, null);
 }
 
 function alert(m: Model, parent: Task, about: string | null): void {
@@ -107,8 +126,8 @@ function alert(m: Model, parent: Task, about: string | null): void {
   if (receiver) enqueue(receiver, { kind: 'alert', rank: 2, from: 'system', about });
 }
 
-/** A bad end alerts the parent once: an alert that still waits is rewritten. */
-function alertOfBadEnd(m: Model, child: Task): void {
+/** Of a child that ended badly or cannot go on the parent is told once: an alert that still waits is rewritten. */
+function alertAbout(m: Model, child: Task): void {
   if (child.parent === null) return;
   const waiting = liveSessions(m, child.parent).flatMap(queued);
   if (!waiting.some(({ kind, about }) => kind === 'alert' && about === child.name)) alert(m, named(m.tasks, child.parent), child.name);
@@ -137,7 +156,7 @@ export function settle(m: Model, s: Session, turn: Turn, { outcome, drains }: En
   closeTurn(m, s, turn, outcome);
   const task = named(m.tasks, s.task);
   const isBad = BAD.includes(outcome);
-  if (isBad) alertOfBadEnd(m, task);
+  if (isBad) alertAbout(m, task);
   if (turn.isSignalled && turn.asked === null && !isBad) {
     endTask(m, task, 'completed');
     return 'released';

@@ -14,24 +14,29 @@ export interface Task {
   state: TaskState;
   archived: boolean;
   openChildren: number;
+  /** Names of the tasks that it waits for, in their order. */
+  blockers: string[];
+  /** What was deleted stays here, and is neither found nor drawn any more. */
+  isDeleted: boolean;
 }
 
 export interface Entry {
   readonly kind: EntryKind;
-  readonly rank: number;
+  rank: number;
   /** `operator`, `system` or the sending task. */
   readonly from: string;
   /** The command whose words it carries. */
-  readonly words: string | null;
+  words: string | null;
   readonly question: string | null;
   /** Of an alert: the child that it is about. */
   readonly about: string | null;
+  revision: number;
   state: 'queued' | 'delivered' | 'cancelled' | 'failed';
 }
 
 export interface Turn {
   /** Place of its opening entry in the queue. */
-  readonly entry: number;
+  entry: number;
   outcome: string | null;
   asked: string | null;
   isSignalled: boolean;
@@ -44,7 +49,7 @@ export interface Turn {
 export interface Session {
   readonly name: string;
   readonly task: string;
-  readonly isPrimary: boolean;
+  isPrimary: boolean;
   state: 'created' | 'running' | 'idle' | 'waiting_for_input' | 'parked' | EndState;
   autoRun: boolean;
   epoch: number;
@@ -120,11 +125,14 @@ export function nextWork(m: Model, s: Session): Turn | Entry | null {
   if (isEnded(s)) return null;
   if (turn) return turn.isBackingOff || (turn.isParked && hasWaits(m, s)) ? null : turn;
   const task = named(m.tasks, s.task);
-  if (isClosed(task) || task.state === 'blocked' || !s.autoRun) return null;
+  if (isClosed(task) || task.state === 'blocked' || waitsForTasks(m, task) || !s.autoRun) return null;
   const isGated = pendingOf(m, s.name) !== undefined;
   const admitted = queued(s).filter(({ kind }) => !isGated || kind === 'answer');
   return admitted.toSorted((a, b) => a.rank - b.rank)[0] ?? null;
 }
+
+/** Whether a task that it waits for has not completed. */
+export const waitsForTasks = (m: Model, { blockers }: Task): boolean => blockers.some((name) => named(m.tasks, name).state !== 'completed');
 
 export function hasWaits(m: Model, s: Session): boolean {
   const turn = s.turns.length - 1;
@@ -138,7 +146,7 @@ export function receiverOf(m: Model, task: string): Session | undefined {
 }
 
 export function enqueue(s: Session, entry: Pick<Entry, 'kind' | 'rank' | 'from'> & Partial<Entry>): Entry {
-  const added: Entry = { words: null, question: null, about: null, state: 'queued', ...entry };
+  const added: Entry = { words: null, question: null, about: null, revision: 1, state: 'queued', ...entry };
   s.entries.push(added);
   return added;
 }

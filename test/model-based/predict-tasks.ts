@@ -1,7 +1,7 @@
 /** Tasks and their sessions: creation, stop, archive, states (contract §2, §6). */
 import { type Predictions, refuseCaller, refuseOutsider, senderOf, taskOf } from './authority.js';
 import { enqueue, isEnded, isWithin, liveSessions, type Model, named, type Session, stateAfter, type Task } from './model.js';
-import { endSession, endSessionsOf, endTask, leaveParent } from './model-endings.js';
+import { endSession, endSessionsOf, endTask, haltDependents, leaveParent } from './model-endings.js';
 
 export const TASKS: Predictions<'create' | 'stop_task' | 'archive' | 'unarchive' | 'set_state' | 'open_session' | 'end_session'> = {
   create(m, { name, by, parent, autopilot, starts }) {
@@ -10,7 +10,7 @@ export const TASKS: Predictions<'create' | 'stop_task' | 'archive' | 'unarchive'
     const refusal = refuseCaller(m, by) ?? (above && refuseParent(above));
     if (refusal) return refusal;
     if (above) above.openChildren += 1;
-    m.tasks.push({ name, parent, autopilot, state: 'ready', archived: false, openChildren: 0 });
+    m.tasks.push({ name, parent, autopilot, state: 'ready', archived: false, openChildren: 0, blockers: [], isDeleted: false });
     const session = addSession(m, name, name, true);
     if (starts) enqueue(session, { kind: 'prompt', rank: 3, from: senderOf(m, by), words: name });
     return 'created';
@@ -39,7 +39,8 @@ export const TASKS: Predictions<'create' | 'stop_task' | 'archive' | 'unarchive'
     task.archived = true;
     endSessionsOf(m, name, 'cancelled', 'task_archived');
     if (task.state === 'in_progress' || task.state === 'waiting') task.state = 'review';
-    if (!wasEnded) leaveParent(m, task);
+    if (!wasEnded) leaveParent(m, task.parent);
+    if (!wasEnded) haltDependents(m, name);
     return 'archived';
   },
 
@@ -58,7 +59,7 @@ export const TASKS: Predictions<'create' | 'stop_task' | 'archive' | 'unarchive'
     if (state === task.state) return 'updated';
     if (isEnded(task)) return 'TASK_TERMINAL';
     if (state !== 'review') endTask(m, task, state);
-    else if (liveSessions(m, name).some((s) => s.state !== 'created' && s.state !== 'idle')) return 'STATE_CONFLICT';
+    else if (task.state === 'blocked' || isBusy(m, name)) return 'STATE_CONFLICT';
     else task.state = 'review';
     return 'updated';
   },
@@ -76,14 +77,16 @@ export const TASKS: Predictions<'create' | 'stop_task' | 'archive' | 'unarchive'
   },
 };
 
-function addSession(m: Model, name: string, task: string, isPrimary: boolean): Session {
+const isBusy = (m: Model, task: string): boolean => liveSessions(m, task).some(({ state }) => state !== 'created' && state !== 'idle');
+
+export function addSession(m: Model, name: string, task: string, isPrimary: boolean): Session {
   const fresh = { state: 'created', autoRun: true, epoch: 0, lease: 'none', entries: [], turns: [] } as const;
   const session: Session = { name, task, isPrimary, ...fresh, entries: [], turns: [] };
   m.sessions.push(session);
   return session;
 }
 
-function refuseParent(parent: Task): string | null {
+export function refuseParent(parent: Task): string | null {
   if (parent.archived) return 'TASK_ARCHIVED';
   return isEnded(parent) ? 'PARENT_NOT_USABLE' : null;
 }

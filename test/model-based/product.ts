@@ -6,6 +6,7 @@ import type { Actor, AgentActor } from '../../libs/orchestration/src/actor.js';
 import { claimTurn, type ClaimedTurn } from '../../libs/orchestration/src/claim.js';
 import { endSession, expireQuestion, lockFamilies } from '../../libs/orchestration/src/ending.js';
 import { recoverLease } from '../../libs/orchestration/src/lease-recovery.js';
+import { type EntryPlace, QueueService } from '../../libs/orchestration/src/queue.service.js';
 import { refreshWork } from '../../libs/orchestration/src/session-queue.js';
 import { SessionService } from '../../libs/orchestration/src/session.service.js';
 import { settle } from '../../libs/orchestration/src/settle.js';
@@ -34,11 +35,13 @@ export class Product {
   #rows!: Rows;
   readonly #tasks: TaskService;
   readonly #sessions: SessionService;
+  readonly #queues: QueueService;
 
   constructor(readonly world: World) {
-    const limits = { ...DEFAULT_LIMITS, creates_per_tree_minute: 10_000 };
+    const limits = { ...DEFAULT_LIMITS, creates_per_tree_minute: 10_000, spawns_per_task_minute: 10_000 };
     this.#tasks = new TaskService(world.database, world.transactions, limits);
     this.#sessions = new SessionService(world.database, world.transactions);
+    this.#queues = new QueueService(world.transactions, limits);
   }
 
   /** Names are looked up in these rows until the next call. */
@@ -192,7 +195,55 @@ export class Product {
         await refreshWork(unit, id);
         return passed.length > 0 ? 'passed' : 'nothing';
       }),
+
+    spawn: async ({ name, by, task, primary, repeats }) => {
+      const input = { kind: 'task', name, make_primary: primary, ...(repeats ? {} : { prompt: said(name) }) } as const;
+      const spawned = await this.#tasks.spawnSession(this.#actor(by), this.#rows.taskId(task), input, null);
+      return isRefusal(spawned) ? spawned.code : 'spawned';
+    },
+
+    reparent: async ({ task, parent }) => {
+      const to = parent === null ? null : this.#rows.taskId(parent);
+      const moved = await this.#tasks.reparent(this.world.operator, this.#rows.taskId(task), to);
+      return isRefusal(moved) ? moved.code : 'moved';
+    },
+
+    delete: async ({ by, task, cascade }) => {
+      const deleted = await this.#tasks.delete(this.#actor(by), this.#rows.taskId(task), { cascade });
+      return isRefusal(deleted) ? deleted.code : `deleted ${deleted.deleted} detached ${deleted.detached.length}`;
+    },
+
+    add_dependency: async ({ by, task, blocker }) => {
+      const added = await this.#tasks.addDependency(this.#actor(by), this.#rows.taskId(task), this.#rows.taskId(blocker));
+      return isRefusal(added) ? added.code : 'added';
+    },
+
+    remove_dependency: async ({ by, task, blocker }) => {
+      const removed = await this.#tasks.removeDependency(this.#actor(by), this.#rows.taskId(task), this.#rows.taskId(blocker));
+      return isRefusal(removed) ? removed.code : 'removed';
+    },
+
+    edit_entry: async ({ name, session, entry, revision }) => {
+      const edited = await this.#queues.edit(this.world.operator, this.#placeOf(session, entry), { text: said(name), revision });
+      return isRefusal(edited) ? edited.code : 'edited';
+    },
+
+    move_entry: async ({ session, entry, before }) => {
+      const to = before === null ? null : this.#rows.entryId({ session, entry: before });
+      const moved = await this.#queues.move(this.world.operator, this.#placeOf(session, entry), { before: to });
+      return isRefusal(moved) ? moved.code : 'moved';
+    },
+
+    remove_entry: async ({ session, entry }) => {
+      const { sessionId, entryId } = this.#placeOf(session, entry);
+      const removed = await this.#sessions.removeEntry(this.world.operator, sessionId, entryId);
+      return isRefusal(removed) ? removed.code : 'removed';
+    },
   };
+
+  #placeOf(session: string, entry: number): EntryPlace {
+    return { sessionId: this.#rows.sessionId(session), entryId: this.#rows.entryId({ session, entry }) };
+  }
 
   #actor(by: Who): Actor {
     return by.kind === 'operator' ? this.world.operator : this.#agent(by);

@@ -6,10 +6,11 @@ import type { Entry, Model, Place, Question, Session, Task, Turn, UserQuestion }
 const READ = `
 SELECT
  (SELECT coalesce(json_agg(t ORDER BY t.created_at, t.id), '[]') FROM (SELECT id, title, parent_id, autopilot, state, archived_at IS NOT NULL AS archived,
-    open_children, created_at FROM task) t) AS tasks,
+    open_children, deleted_at IS NOT NULL AS deleted, created_at,
+    (SELECT coalesce(json_agg(blocked_by_id), '[]') FROM task_dependency d WHERE d.task_id = task.id) AS blockers FROM task) t) AS tasks,
  (SELECT coalesce(json_agg(s ORDER BY s.created_at, s.id), '[]') FROM (SELECT id, name, task_id, is_primary, state, auto_run, lease_epoch::int AS epoch,
     CASE WHEN lease_owner IS NULL THEN 'none' WHEN lease_until > clock_timestamp() THEN 'live' ELSE 'void' END AS lease, runnable, created_at FROM session) s) AS sessions,
- (SELECT coalesce(json_agg(e ORDER BY e."order"), '[]') FROM (SELECT id, session_id, "order", rank, kind, state, sender_kind, sender_task_id, question_id,
+ (SELECT coalesce(json_agg(e ORDER BY e."order"), '[]') FROM (SELECT id, session_id, "order", rank, kind, state, revision, sender_kind, sender_task_id, question_id,
     substring(text FROM 'W\\[([a-z0-9.]+)\\]') AS words FROM queue_entry) e) AS entries,
  (SELECT coalesce(json_agg(t ORDER BY t.number), '[]') FROM (SELECT id, session_id, number, opening_entry_id, outcome, ended_by_question_id,
     completion_signal IS NOT NULL AS signalled, stop_requested_at IS NOT NULL AS stopping, parked_for IS NOT NULL AS parked,
@@ -32,6 +33,8 @@ interface TaskRead {
   readonly state: Task['state'];
   readonly archived: boolean;
   readonly open_children: number;
+  readonly deleted: boolean;
+  readonly blockers: readonly string[];
 }
 interface SessionRead {
   readonly id: string;
@@ -48,6 +51,7 @@ interface EntryRead {
   readonly id: string;
   readonly session_id: string;
   readonly rank: number;
+  readonly revision: number;
   readonly kind: Entry['kind'];
   readonly state: Entry['state'];
   readonly sender_kind: 'operator' | 'task' | 'system';
@@ -94,6 +98,7 @@ export class Rows {
   readonly #tasks = new Map<string, string>();
   readonly #turns = new Map<string, readonly string[]>();
   readonly #places = new Map<string, Place>();
+  readonly #entries = new Map<string, readonly string[]>();
 
   private constructor(
     private readonly read: Read,
@@ -124,6 +129,7 @@ export class Rows {
   sessionId = (name: string): string => this.#idOf(`session ${name}`);
   questionId = (name: string): string => this.#idOf(`question ${name}`);
   taskIdOf = (session: string): string => this.#idOf(`task ${this.#tasks.get(session) ?? ''}`);
+  entryId = ({ session, entry }: Place): string => this.#entries.get(session)?.[entry] ?? '';
   turnId = (session: string, turn: number): string => this.#turns.get(session)?.[turn] ?? '';
 
   #name(id: string, key: string, name: string): void {
@@ -131,14 +137,14 @@ export class Rows {
     this.#ids.set(key, id);
   }
 
-  /** The primary session is named as its task. */
-  #nameSession({ id, name, task_id, is_primary }: SessionRead): void {
-    const own = is_primary ? this.#nameOf(task_id) : name;
+  /** The session that a task began with is named as the task. */
+  #nameSession({ id, name, task_id }: SessionRead): void {
+    const own = name === '' ? this.#nameOf(task_id) : name;
     this.#name(id, `session ${own}`, own);
     this.#tasks.set(own, this.#nameOf(task_id));
-    this.read.entries
-      .filter(({ session_id }) => session_id === id)
-      .forEach((entry, at) => this.#places.set(entry.id, { session: own, entry: at }));
+    const entries = this.read.entries.filter(({ session_id }) => session_id === id).map((entry) => entry.id);
+    entries.forEach((entry, at) => this.#places.set(entry, { session: own, entry: at }));
+    this.#entries.set(own, entries);
     const turns = this.read.turns.filter(({ session_id }) => session_id === id);
     this.#turns.set(
       own,
@@ -166,8 +172,13 @@ export class Rows {
     return place;
   }
 
-  #toTask({ title, parent_id, autopilot, state, archived, open_children }: TaskRead): Task {
-    return { name: title, parent: this.#nameOrNull(parent_id), autopilot, state, archived, openChildren: open_children };
+  #toTask({ title, parent_id, autopilot, state, archived, open_children, deleted, blockers }: TaskRead): Task {
+    const around = {
+      parent: this.#nameOrNull(parent_id),
+      openChildren: open_children,
+      blockers: blockers.map((id) => this.#nameOf(id)).sort(),
+    };
+    return { name: title, autopilot, state, archived, isDeleted: deleted, ...around };
   }
 
   #toSession({ id, task_id, is_primary, state, auto_run, epoch, lease }: SessionRead): Session {
@@ -177,7 +188,7 @@ export class Rows {
     return { ...common, state, epoch, lease, entries, turns };
   }
 
-  #toEntry({ kind, rank, sender_kind, sender_task_id, words, question_id, state }: EntryRead): Entry {
+  #toEntry({ kind, rank, sender_kind, sender_task_id, words, question_id, revision, state }: EntryRead): Entry {
     const sender = this.#nameOrNull(sender_task_id);
     const from = sender_kind === 'task' ? (sender ?? '') : sender_kind;
     const isSaid = kind === 'prompt' || kind === 'answer';
@@ -188,6 +199,7 @@ export class Rows {
       words: isSaid ? words : null,
       question: this.#nameOrNull(question_id),
       about: sender_kind === 'system' ? sender : null,
+      revision,
       state,
     };
   }
