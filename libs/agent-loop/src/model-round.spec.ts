@@ -49,7 +49,7 @@ describe('before the first output', () => {
     expect(run.stop).toEqual({ reason: 'parked', for: [{ kind: 'retry', milliseconds: 60_000 }] });
   });
 
-  test('after three tries the next model is asked, and it stays for the turn [G4.9][G8.16]', async () => {
+  test('after three tries the next model is asked, and it stays for the turn [G4.9][G8.16][O30]', async () => {
     const down = scriptedClient(() => [failure({ status: 503 })]);
     const up = scriptedClient([calls(call('c1', 'read')), says('ok')]);
     const models = [
@@ -63,7 +63,7 @@ describe('before the first output', () => {
     expect(run.lastResponse?.model).toBe('m2');
   });
 
-  test('at most three fallbacks are asked [G4.9]', async () => {
+  test('at most three fallbacks are asked; then the outcome is an error that says what failed [G4.9][O30]', async () => {
     const clients = Array.from({ length: 6 }, () => scriptedClient(() => [failure({ status: 503 })]));
     const run = await play(clients[0] ?? [], { models: clients.map((client, at) => ({ client, model: `m${at}` })) });
     expect(clients.map((client) => client.requests.length)).toEqual([3, 3, 3, 3, 0, 0]);

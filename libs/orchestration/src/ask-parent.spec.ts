@@ -75,7 +75,7 @@ describe('an ask', () => {
     expect(await ask((await family()).child, 'call-1', twice)).toMatchObject({ code: 'INVALID_INPUT' });
   });
 
-  test('over a limit is refused by field, without the value [O32]', async () => {
+  test('over a limit is refused by field, without the value [O32, O34]', async () => {
     const before = await traces();
     const { child } = await family();
     expect(await ask(child, 'call-1', { questions: [{ prompt: 'é'.repeat(4_097) }] })).toMatchObject({

@@ -186,7 +186,7 @@ describe('a queue', () => {
     for (let place = 0; place < CAP; place++) await world.prompt(task.sessionId);
   }
 
-  test('that is full refuses ordinary messages without telling what waits, and takes the rest [A10, M9]', async () => {
+  test('that is full refuses ordinary messages without telling what waits, and takes the rest [A10, M9, O38]', async () => {
     const parent = await world.task();
     const child = await world.task({ parent });
     await fill(child);

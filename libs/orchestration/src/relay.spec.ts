@@ -75,7 +75,7 @@ test('a free slot of this process claims without the queue [K14]', async () => {
   expect(await outbox(task.sessionId)).toEqual([]);
 });
 
-test('a write is accepted while the queue is down, and the sweep hands it on later [K1, K14]', async () => {
+test('a write is accepted while the queue is down, and the sweep hands it on later [K1, K14, O29]', async () => {
   const { queue, relay, errors, prompt } = build();
   const task = await world.task();
   queue.down = true;

@@ -67,7 +67,7 @@ describe('a restored database', () => {
     expect(await readQuestion(world, waiting.questionId)).toMatchObject({ status: 'pending' });
   });
 
-  test('has no lease, and epochs that no process of the old time holds', async () => {
+  test('has no lease, and epochs that no process of the old time holds [O14]', async () => {
     expect(await world.rows('SELECT id FROM session WHERE lease_owner IS NOT NULL')).toEqual([]);
     expect(await world.sessionRow(running.sessionId)).toMatchObject({
       lease_epoch: '2',
@@ -77,7 +77,7 @@ describe('a restored database', () => {
     });
   });
 
-  test('knows no token of the old time, and a fresh one of the operator', async () => {
+  test('knows no token of the old time, and a fresh one of the operator [O14]', async () => {
     expect(await tokens.authenticate(secret)).toBeNull();
     expect(await tokens.authenticate(restored.token!)).toMatchObject({ actor: { kind: 'operator', name: 'ada' } });
   });

@@ -95,7 +95,7 @@ describe('a created task', () => {
 });
 
 describe('limits', () => {
-  test('count a title in characters as people see them and a prompt in bytes', async () => {
+  test('count a title in characters as people see them and a prompt in bytes [O34]', async () => {
     const flag = '🇨🇭';
     expect(accepted(await tasks.service.create(world.operator, tasks.request({ title: flag.repeat(60) }), null)).title).toBe(
       flag.repeat(60),
@@ -133,7 +133,7 @@ describe('limits', () => {
     expect(await world.taskRow(parent.id)).toMatchObject({ open_children: 5, child_set: 1 });
   });
 
-  test('refuse what one tree creates too fast, whoever in the tree does it, and leave other trees alone', async () => {
+  test('refuse what one tree creates too fast, whoever in the tree does it, and leave other trees alone [O38]', async () => {
     const slow = tasks.limitedBy({ creates_per_tree_minute: 4 });
     const root = await tasks.create();
     const left = accepted(await slow.create(world.operator, tasks.request({ parent_id: root.id }), null));

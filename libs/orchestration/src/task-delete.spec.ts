@@ -32,7 +32,7 @@ async function questionOf(id: string): Promise<object> {
 }
 
 describe('deleting a task', () => {
-  test('hides it at once, ends what it runs, and revokes its tokens', async () => {
+  test('hides it at once, ends what it runs, and revokes its tokens [O19]', async () => {
     const task = await world.task();
     const { turn } = await world.openTurn(task.sessionId);
     const tokens = new TokenService(world.database, world.transactions);

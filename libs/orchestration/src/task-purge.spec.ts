@@ -27,7 +27,7 @@ const FOLDERS = { rootId: ROOT.id, remove: async (folder: string) => void remove
 const purge = () => purgeDeleted(world.database, world.transactions, { folders: FOLDERS, afterSeconds: -1 });
 
 describe('purging what was deleted', () => {
-  test('leaves no row that names the task or its sessions but events and audit, and the invariants hold all along', async () => {
+  test('leaves no row that names the task or its sessions but events and audit, and the invariants hold all along [O19, O20]', async () => {
     const task = await world.task({ autopilot: true, parent: await world.task() });
     const child = await waitingChild(world, task);
     const claimed = await world.openTurn(task.sessionId);
@@ -55,6 +55,23 @@ describe('purging what was deleted', () => {
       await purge();
       expect(await namesOf([task.id, task.sessionId])).toEqual(['audit', 'event']);
     }
+  });
+
+  test('goes in batches: one that fails keeps what went before it, and is done by the next pass [O19]', async () => {
+    const task = await world.task();
+    const claimed = await world.openTurn(task.sessionId);
+    await world.endTurn(claimed);
+    accepted(await tasks.delete(world.operator, task.id, ALONE));
+    const stuck = { ...FOLDERS, remove: () => Promise.reject(new Error('in use')) };
+    await expect(purgeDeleted(world.database, world.transactions, { folders: stuck, afterSeconds: -1 })).rejects.toThrow('in use');
+    expect(await namesOf([claimed.turn.id])).not.toContain('turn');
+    expect(await namesOf([task.id])).toContain('task');
+    await purge();
+    expect(await namesOf([task.id])).toEqual(['audit', 'event']);
+  });
+
+  test('references nothing from the audit: its rows outlive what they speak of [O20]', async () => {
+    expect(await world.rows(`SELECT conname FROM pg_constraint WHERE conrelid = 'audit'::regclass AND contype = 'f'`)).toEqual([]);
   });
 
   test('waits until whoever ran it has noticed, and for what is still below it', async () => {

@@ -51,7 +51,7 @@ async function rootOf({ id }: TestTask): Promise<string | null> {
 const outboxOf = ({ sessionId }: TestTask) => world.rows<{ id: string }>('SELECT id FROM outbox WHERE session_id = $1', [sessionId]);
 
 describe('the first claim of a folder', () => {
-  test('places it in the root of who claims; from then on nobody else does [K3]', async () => {
+  test('places it in the root of who claims; from then on nobody else does [K3, O7]', async () => {
     const task = await placed(THERE);
     expect(await rootOf(task)).toBe(THERE);
     expect(await claim(task, HERE)).toBeNull();

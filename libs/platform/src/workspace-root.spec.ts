@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-test('the first start makes the folder and marks it, and every later one reads the same id', () => {
+test('the first start makes the folder and marks it, and every later one reads the same id [O7]', () => {
   const first = openWorkspaceRoot({ workspaceRoot });
   expect(readdirSync(workspaceRoot)).toEqual(['.echelon-root']);
   expect(readFileSync(path.join(workspaceRoot, '.echelon-root'), 'utf8')).toBe(`${first.id}\n`);

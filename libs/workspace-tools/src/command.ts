@@ -51,8 +51,11 @@ export interface CommandOutcome {
   readonly omittedBytes: number;
 }
 
-/** Waits for the word, gives up core dumps, becomes the command: the process id, and so the group, stays the same. */
-const LAUNCH_SCRIPT = 'IFS= read -r word <&3 || exit 125; exec 3<&-; ulimit -c 0; exec "$@"';
+/** Core dumps, open files, and file size in the blocks of POSIX; a limit that the machine holds lower stays. Memory is its container's. */
+const RESOURCE_LIMITS = [`-c 0`, `-n ${WORKSPACE_LIMITS.commandOpenFiles}`, `-f ${WORKSPACE_LIMITS.commandFileBytes / 512}`];
+const LIMIT_RESOURCES = RESOURCE_LIMITS.map((limit) => `if (ulimit ${limit}) 2>/dev/null; then ulimit ${limit}; fi`).join('; ');
+/** Waits for the word, limits its resources, becomes the command: the process id, and so the group, stays the same. */
+const LAUNCH_SCRIPT = `IFS= read -r word <&3 || exit 125; exec 3<&-; ${LIMIT_RESOURCES}; exec "$@"`;
 /** How long processes that outlive the command's shell may take to end by themselves, such as a `tee` at the end of a pipe. */
 const SETTLE_MS = 100;
 const DRAIN_MS = 1_000;

@@ -25,6 +25,10 @@ export const WORKSPACE_LIMITS = {
   commandMaxTimeoutSeconds: 600,
   /** Bytes of output that are kept of one command: the first fifth and the last four fifths. */
   commandOutputBytes: 5 * 1024 ** 2,
+  /** Files that a command may have open at once, each of its processes. */
+  commandOpenFiles: 4_096,
+  /** Bytes of a file that a command writes. */
+  commandFileBytes: 16 * 1024 ** 3,
   /** Bytes of output after which a command is stopped: nobody reads them, and reading them costs every other turn. */
   commandFloodBytes: 100 * 1024 ** 2,
 } as const;

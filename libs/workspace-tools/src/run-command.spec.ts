@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ToolResult } from '@echelon/agent-loop';
 import { waitFor } from '@echelon/testkit';
 import { findCommand, type CommandProcess } from './command-process.js';
+import { WORKSPACE_LIMITS } from './limits.js';
 import { describeSandbox, type SandboxChoice } from './sandbox.js';
 import { createTestWorkspace, type TestWorkspace } from './test-workspace.js';
 import type { CommandStarted } from './run-command.tool.js';
@@ -88,8 +89,9 @@ describe.each(sandboxes)('run_command (sandbox: %s)', (sandbox) => {
     expect((await workspace.call('run_command', { command: 'cat; read x || echo end' })).text).toBe('end\n[exit code 0]');
   });
 
-  test('sees nothing of this process but an allow-list of variables', async () => {
+  test('sees nothing of this process but an allow-list of variables: no key, no address of the database [O4]', async () => {
     process.env['ECHELON_SPEC_API_KEY'] = 'sk-leak';
+    process.env['DATABASE_URL'] ??= 'postgres://sk-leak@localhost/none';
     const workspace = await createCommandWorkspace(sandbox);
     const { text } = await workspace.call('run_command', { command: 'env' });
     delete process.env['ECHELON_SPEC_API_KEY'];
@@ -99,6 +101,16 @@ describe.each(sandboxes)('run_command (sandbox: %s)', (sandbox) => {
     expect(names.filter((name) => !allowed.split(' ').includes(name))).toEqual([]);
     expect(text).toContain(`HOME=${workspace.root}\n`);
     expect(text).not.toContain('sk-leak');
+  });
+
+  test('runs within limits of its resources [O5]', async () => {
+    const workspace = await createCommandWorkspace(sandbox);
+    const { text } = await workspace.call('run_command', { command: 'ulimit -Hc; ulimit -Sn; ulimit -Hn; ulimit -Hf' });
+    const [core, soft, hard, blocks] = text.split('\n').map(Number);
+    expect([core, soft]).toEqual([0, hard]);
+    expect(hard).toBeLessThanOrEqual(WORKSPACE_LIMITS.commandOpenFiles);
+    // A shell counts in blocks of 512 or 1,024 bytes.
+    expect(blocks).toBeLessThanOrEqual(WORKSPACE_LIMITS.commandFileBytes / 512);
   });
 
   test('holds no file that this process has open', async () => {
@@ -154,7 +166,7 @@ describe.each(sandboxes)('run_command (sandbox: %s)', (sandbox) => {
     expect(await isGone(firstCommand(workspace))).toBe(true);
   });
 
-  test('an abort ends the whole group, also what ignores SIGTERM, and keeps the output so far', async () => {
+  test('an abort ends the whole group, also what ignores SIGTERM, and keeps the output so far [O5]', async () => {
     const workspace = await createCommandWorkspace(sandbox);
     const result = await abortOnOutput(
       workspace,

@@ -35,6 +35,14 @@ async function actorOf(agent: TestAgent): Promise<AgentActor> {
   return caller.actor;
 }
 
+test('every time in an answer is RFC 3339, UTC, with milliseconds [O40]', async () => {
+  const agent = await server.agent();
+  const answers = [await client().tasks.get(agent.taskId), await client().workspaces.list(), await client().tokens.list()];
+  const times = [...JSON.stringify(answers).matchAll(/"\w+_at":"([^"]*)"/g)].map(([, time]) => time);
+  expect(times.length).toBeGreaterThan(3);
+  for (const time of times) expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
 describe('workspaces, profiles and tokens', () => {
   test('a workspace is created, read and listed', async () => {
     const created = await client().workspaces.create({ name: randomUUID() });
