@@ -15,6 +15,22 @@ export interface Contestant {
   answerAll(work: { readonly times: number }): Promise<{ readonly answers: number; readonly ms: number }>;
   /** A child and its parent, both driven: the child asks so many times, and the parent answers under a mark. */
   goRound(work: { readonly mark: string; readonly times: number }): Promise<void>;
+  /** So many more families as the first one, whose children wait. */
+  multiply(work: { readonly copies: number }): Promise<void>;
+  /** Children that wait, whichever process they asked in. */
+  countWaiting(work: object): Promise<number>;
+  /** Answers so many that wait, all at once; resolves when they wait again. */
+  answerMany(work: { readonly count: number }): Promise<{ readonly answers: number; readonly ms: number }>;
+  /** What the process costs while nothing happens for so long. */
+  restCost(work: { readonly ms: number }): Promise<RestCost>;
+}
+
+export interface RestCost {
+  /** Heap in use after a collection. */
+  readonly heapKb: number;
+  readonly cpuMsPerSecond: number;
+  /** Commits and rollbacks in the program's database, without those of the measurement. */
+  readonly transactionsPerSecond: number;
 }
 
 /** When the measured time of a mark begins, in ms of the common clock. */

@@ -5,6 +5,7 @@ import type { Side } from './alternate.js';
 import type { BenchContext } from './context.js';
 import type { Contestant } from './contestant.js';
 import { MeasuredProgram } from './measured-program.js';
+import type { TreeWork } from './programs/platform-tree.js';
 
 export type ContestantName = 'platform' | 'bare-postgres' | 'dbos';
 
@@ -14,39 +15,60 @@ export interface DeploymentOptions {
   readonly redisUrl?: string;
 }
 
-type Work<Method extends keyof Contestant> = Parameters<Contestant[Method]>[0];
-type Done<Method extends keyof Contestant> = Awaited<ReturnType<Contestant[Method]>>;
+/** Resolves when it takes calls. */
+async function startProgram(name: ContestantName, env: Readonly<Record<string, string>>): Promise<MeasuredProgram> {
+  const program = new MeasuredProgram(name, env);
+  await program.call('createRoots', { count: 0 });
+  return program;
+}
+
+/** Trees are the product's alone. */
+type Methods = Contestant & TreeWork;
+type Work<Method extends keyof Methods> = Parameters<Methods[Method]>[0];
+type Done<Method extends keyof Methods> = Awaited<ReturnType<Methods[Method]>>;
 
 export class Deployment {
-  readonly #programs: readonly MeasuredProgram[];
-  readonly #front: MeasuredProgram;
+  #programs: readonly MeasuredProgram[];
 
-  private constructor(programs: readonly MeasuredProgram[], front: MeasuredProgram) {
+  private constructor(
+    private readonly start: (variables: Readonly<Record<string, string>>) => Promise<MeasuredProgram>,
+    programs: readonly MeasuredProgram[],
+  ) {
     this.#programs = programs;
-    this.#front = front;
   }
 
   /** Starts it on a database of its own. */
   static async open(context: BenchContext, name: ContestantName, { apart = false, redisUrl }: DeploymentOptions = {}): Promise<Deployment> {
     const database = `bench_${randomBytes(4).toString('hex')}`;
-    const env = {
+    const env: Readonly<Record<string, string>> = {
       DATABASE_URL: await context.createDatabase(database),
       REDIS_URL: redisUrl ?? '',
       ECHELON_QUEUE_NAMESPACE: database,
       ECHELON_DATA_DIR: path.join(context.folder, database),
       ECHELON_SCRIPTED_MODEL_URL: context.modelUrl,
-      ECHELON_LOG_LEVEL: 'warn',
+      ECHELON_LOG_LEVEL: 'error',
       ECHELON_LIMIT_CREATES_PER_TREE_MINUTE: '1000000',
       ECHELON_LIMIT_QUEUE_ENTRIES: '0',
     };
-    const worker = new MeasuredProgram(name, env);
-    await worker.call('createRoots', { count: 0 });
-    if (!apart) return new Deployment([worker], worker);
-    const server = new MeasuredProgram(name, { ...env, BENCH_WORKER: 'false' });
-    return new Deployment([worker, server], server);
+    const start = (variables: Readonly<Record<string, string>>) => startProgram(name, { ...env, ...variables });
+    const worker = await start({});
+    return new Deployment(start, apart ? [worker, await start({ BENCH_WORKER: 'false' })] : [worker]);
   }
 
-  call<Method extends keyof Contestant>(method: Method, work: Work<Method>): Promise<Done<Method>> {
+  /** Where the requests come to. */
+  get #front(): MeasuredProgram {
+    const front = this.#programs.at(-1);
+    if (!front) throw new Error('the deployment has ended');
+    return front;
+  }
+
+  /** Kills the one process that it has, and starts it again on the same database. */
+  async restart(): Promise<void> {
+    await this.#front.kill();
+    this.#programs = [await this.start({})];
+  }
+
+  call<Method extends keyof Methods>(method: Method, work: Work<Method>): Promise<Done<Method>> {
     return this.#front.call<Done<Method>>(method, work);
   }
 

@@ -43,6 +43,12 @@ export class MeasuredProgram {
     await this.#exited;
   }
 
+  /** Ends it as a crash does. */
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.#exited;
+  }
+
   #settle({ id, value, error }: Answer): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);

@@ -6,7 +6,9 @@ import type { BenchContext } from './context.js';
 import { MeasuredProgram } from './measured-program.js';
 import { measureAskResume } from './measurements/ask-resume.js';
 import { measureLoopOverhead } from './measurements/loop-overhead.js';
+import { measureQuestionTree } from './measurements/question-tree.js';
 import { measureQueueStart } from './measurements/queue-start.js';
+import { measureWaitingSessions } from './measurements/waiting-sessions.js';
 import { type BenchOptions, type MeasurementId, readOptions } from './options.js';
 import { installPeers } from './peers.js';
 import { openPostgres } from './postgres.js';
@@ -17,12 +19,14 @@ const MEASURE: Readonly<Record<MeasurementId, (context: BenchContext) => Promise
   B1: measureLoopOverhead,
   B3: measureAskResume,
   B4: measureQueueStart,
+  B6: measureWaitingSessions,
+  B11: measureQuestionTree,
 };
 
 const RESULTS = path.join(import.meta.dirname, 'results');
 const NOTES = `bare: the least that the same work takes, by a program of ours. Goals of B1 against the AI SDK stand as multiples of bare from the
 reference run in benchmarks.md; that library is not installed here.`;
-const WITH_PEERS: readonly MeasurementId[] = ['B3', 'B4'];
+const WITH_PEERS: readonly MeasurementId[] = ['B3', 'B4', 'B6'];
 
 await main();
 

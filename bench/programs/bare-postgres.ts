@@ -7,12 +7,16 @@ import { serve } from '../serve.js';
 import { until } from '../until.js';
 import { complete } from './bare-completion.js';
 import { BareSessions, type BareTurn } from './bare-sessions.js';
+import { eachAtOnce } from './each-at-once.js';
+import { createRestCost } from './rest-cost.js';
 import { ASK, hopsPrompt, markedPrompt } from './script-words.js';
 
 const POLL_MS = 5;
+const DRAIN_POLL_MS = 50;
 
 const modelUrl = process.env.ECHELON_SCRIPTED_MODEL_URL ?? '';
-const sessions = await BareSessions.open(process.env.DATABASE_URL ?? '');
+const databaseUrl = process.env.DATABASE_URL ?? '';
+const sessions = await BareSessions.open(databaseUrl);
 const away = process.env.BENCH_WORKER === 'false';
 /** Parents that the model plays: how many answers are left, and under which mark. */
 const played = new Map<number, { left: number; readonly mark: string }>();
@@ -22,7 +26,13 @@ let created = 0;
 
 if (!away) await sessions.listen(wake);
 
-const contestant: Contestant = { createRoots, send, createFamilies, answerOneByOne, answerAll, goRound };
+const contestant: Contestant = {
+  ...{ createRoots, send, createFamilies, answerOneByOne, answerAll, goRound },
+  multiply: async ({ copies }) => void (await sessions.multiply(copies)),
+  countWaiting,
+  answerMany,
+  restCost: createRestCost(databaseUrl),
+};
 serve({ ...contestant });
 
 async function createRoots({ count }: { readonly count: number }): Promise<void> {
@@ -77,6 +87,18 @@ async function answerAll({ times }: Parameters<Contestant['answerAll']>[0]): Pro
     await sleep(POLL_MS);
   }
   return { answers: begun.length, ms: now() - startedAt };
+}
+
+async function countWaiting(): Promise<number> {
+  return (await sessions.listWaiting()).length;
+}
+
+async function answerMany({ count }: Parameters<Contestant['answerMany']>[0]): Promise<{ readonly answers: number; readonly ms: number }> {
+  const waiting = await sessions.listWaiting();
+  const startedAt = now();
+  await eachAtOnce(waiting.slice(0, count), (id) => answer(id, 'many'));
+  await until(async () => (await countWaiting()) === waiting.length, DRAIN_POLL_MS);
+  return { answers: count, ms: now() - startedAt };
 }
 
 async function goRound({ mark, times }: Parameters<Contestant['goRound']>[0]): Promise<void> {

@@ -33,6 +33,11 @@ const STATEMENTS = {
     WITH answered AS (UPDATE question SET answer = $2 WHERE session_id = $1 AND answer IS NULL RETURNING session_id)
     INSERT INTO entry (session_id, text) SELECT session_id, $2 FROM answered`,
   settle: 'UPDATE session SET running = false WHERE id = $1 AND epoch = $2',
+  multiply: `
+    WITH made AS (SELECT n, (SELECT max(id) FROM session) + n * 11 AS parent FROM generate_series(0, $1::int - 1) AS n),
+      born AS (INSERT INTO session (id, parent_id, driven)
+        SELECT parent + child + 1, CASE WHEN child > 0 THEN parent + 1 END, child > 0 FROM made, generate_series(0, 10) AS child RETURNING id, driven)
+    INSERT INTO question (session_id, text) SELECT id, json_build_object('task_id', id, 'session_id', id)::text FROM born WHERE driven`,
   waiting: 'SELECT session_id FROM question WHERE answer IS NULL',
   busy: `
     SELECT EXISTS (SELECT 1 FROM session WHERE running)
@@ -90,6 +95,11 @@ export class BareSessions {
 
   settle({ sessionId, epoch }: BareTurn): Promise<unknown> {
     return this.#run('settle', [sessionId, epoch]);
+  }
+
+  /** So many parents with ten children that wait. */
+  multiply(copies: number): Promise<unknown> {
+    return this.#run('multiply', [copies]);
   }
 
   /** Sessions that wait for an answer. */

@@ -12,10 +12,12 @@ import { serve } from '../serve.js';
 import { until } from '../until.js';
 import { complete, type Completion } from './bare-completion.js';
 import { type DbosClient, importDbos } from './dbos-sdk.js';
+import { eachAtOnce } from './each-at-once.js';
 import { createRestCost } from './rest-cost.js';
 import { ASK, hopsPrompt, markedPrompt } from './script-words.js';
 
 const POLL_MS = 5;
+const DRAIN_POLL_MS = 50;
 const FOREVER = { timeoutSeconds: 30 * 86_400 };
 const NAME = 'bench';
 const TURN = 'turn';
@@ -40,8 +42,14 @@ const workflows = {
 };
 const client = process.env.BENCH_WORKER === 'false' ? await connect() : await launch();
 
-const contestant: Contestant = { createRoots, send, createFamilies, answerOneByOne, answerAll, goRound };
-serve({ ...contestant, restCost: createRestCost(systemDatabaseUrl) }, close);
+const contestant: Contestant = {
+  ...{ createRoots, send, createFamilies, answerOneByOne, answerAll, goRound },
+  multiply: ({ copies }) => createFamilies({ parents: copies, children: 10 }),
+  countWaiting: () => Promise.resolve(waiting.size),
+  answerMany,
+  restCost: createRestCost(systemDatabaseUrl),
+};
+serve({ ...contestant }, close);
 
 function connect(): Promise<DbosClient> {
   return DBOSClient.create({ systemDatabaseUrl, applicationName: NAME });
@@ -123,6 +131,14 @@ async function answerAll({ times }: Parameters<Contestant['answerAll']>[0]): Pro
   }
   await Promise.all(begun);
   return { answers: begun.length, ms: now() - startedAt };
+}
+
+async function answerMany({ count }: Parameters<Contestant['answerMany']>[0]): Promise<{ readonly answers: number; readonly ms: number }> {
+  const before = waiting.size;
+  const startedAt = now();
+  await eachAtOnce([...waiting].slice(0, count), (id) => answer(id, 'many'));
+  await until(() => Promise.resolve(waiting.size === before), DRAIN_POLL_MS);
+  return { answers: count, ms: now() - startedAt };
 }
 
 async function goRound({ mark, times }: Parameters<Contestant['goRound']>[0]): Promise<void> {

@@ -3,6 +3,7 @@
  * marked prompt arrived: `bench-mark:<name>;` in the last user message.
  */
 import { type ScriptedRequest, type ScriptedResponse, startScriptedModel } from '@echelon/scripted-model';
+import { climb } from '../../test/scale/climbing-script.js';
 import { now } from '../clock.js';
 import { serve } from '../serve.js';
 import { ASK, findMark, findQuestion, HOPS, LINES } from './script-words.js';
@@ -30,7 +31,7 @@ function respond(request: ScriptedRequest): ScriptedResponse {
   if (last?.role !== 'user') return { text: 'That is done.' };
   const mark = findMark(last.text);
   if (mark) arrivals.set(mark, [...(arrivals.get(mark) ?? []), now()]);
-  return answerChild(request, last.text) ?? (last.text.includes(ASK) ? askParent() : { text: 'Understood.' });
+  return climb(request) ?? answerChild(request, last.text) ?? (last.text.includes(ASK) ? askParent() : { text: 'Understood.' });
 }
 
 function readLines(request: ScriptedRequest, count: number): ScriptedResponse {

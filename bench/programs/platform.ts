@@ -9,6 +9,9 @@ import type { Begun, Contestant } from '../contestant.js';
 import { paced } from '../paced.js';
 import { serve } from '../serve.js';
 import { until } from '../until.js';
+import { createRestCost } from './rest-cost.js';
+import { createTreeWork } from './platform-tree.js';
+import { createWaitingWork } from './platform-waiting.js';
 import { ASK, hopsPrompt, markedPrompt } from './script-words.js';
 
 const POLL_MS = 5;
@@ -23,8 +26,12 @@ const roots: string[] = [];
 const parents = new Map<string, AgentActor>();
 let children = 0;
 
-const contestant: Contestant = { createRoots, send, createFamilies, answerOneByOne, answerAll, goRound };
-serve({ ...contestant }, () => platform.close());
+const contestant: Contestant = {
+  ...{ createRoots, send, createFamilies, answerOneByOne, answerAll, goRound },
+  ...createWaitingWork(platform),
+  restCost: createRestCost(process.env.DATABASE_URL ?? ''),
+};
+serve({ ...contestant, ...createTreeWork(platform, { operator, workspaceId, profileId: profiles.loop }) }, () => platform.close());
 
 async function createRoots({ count }: { readonly count: number }): Promise<void> {
   for (let made = 0; made < count; made++) roots.push((await createTask({ prompt: 'Wait for orders.' })).id);

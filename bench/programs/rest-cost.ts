@@ -4,17 +4,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pg from 'pg';
 import { now, processorTime } from '../clock.js';
+import type { Contestant } from '../contestant.js';
 
-export interface RestCost {
-  /** Heap in use after a collection. */
-  readonly heapKb: number;
-  readonly cpuMsPerSecond: number;
-  /** Commits and rollbacks in the program's database, without those of the measurement. */
-  readonly transactionsPerSecond: number;
-}
-
-/** Makes the method that measures for so many milliseconds. */
-export function createRestCost(databaseUrl: string): (work: { readonly ms: number }) => Promise<RestCost> {
+/** Makes the method that measures a program on the database. */
+export function createRestCost(databaseUrl: string): Contestant['restCost'] {
   return async ({ ms }) => {
     const [transactions, cpu, startedAt] = [await countTransactions(databaseUrl), processorTime(), now()];
     await sleep(ms);
