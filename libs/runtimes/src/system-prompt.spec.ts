@@ -1,6 +1,8 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { deriveContract, type RuntimeKind } from '@echelon/domain';
-import { buildSystemPrompt, type PromptStep } from '@echelon/runtimes';
+import { type Contract, deriveContract, type RuntimeKind, type SessionKind } from '@echelon/domain';
+import { buildSystemPrompt, type PromptFacts, type PromptStep } from '@echelon/runtimes';
 import { OFFERED_TOOLS } from '@echelon/tools';
 
 const TOOL = /\b[a-z_]+_kandev\b/g;
@@ -103,5 +105,57 @@ describe('the system prompt', () => {
   test('of a session without our tools is the profile’s own', () => {
     const contract = deriveContract({ autopilot: false, hasParent: false, sessionKind: 'task', runtime: 'passthrough' });
     expect(buildSystemPrompt({ ...FACTS, contract, parent: null, profilePrompt: 'Be brief.' })).toBe('Be brief.');
+  });
+});
+
+const GOLDEN = path.join(import.meta.dirname, '../../../test/golden/prompts');
+const SESSION = '01a22a25-0b6e-7d52-8a4e-3c5f0f9f8e11';
+
+interface Cell {
+  readonly autopilot?: boolean;
+  readonly parent?: typeof PARENT | null;
+  readonly sessionKind?: SessionKind;
+  readonly step?: PromptStep;
+  readonly profilePrompt?: string;
+}
+
+const written: readonly (readonly [string, Cell])[] = [
+  ['normal-root', {}],
+  ['normal-child', { parent: PARENT }],
+  ['autopilot-root', { autopilot: true }],
+  ['autopilot-child', { autopilot: true, parent: PARENT }],
+  ['configuration', { sessionKind: 'config' }],
+  ['quick-chat', { sessionKind: 'quick_chat', profilePrompt: 'Be brief.' }],
+  ['utility', { sessionKind: 'utility', profilePrompt: 'Be brief.' }],
+  ['step', { parent: PARENT, step: STEP }],
+  ['step-that-requires-a-signal', { autopilot: true, parent: PARENT, step: { ...STEP, requires_signal: true, instructions: 'Build it.' } }],
+  ['last-step', { step: { ...STEP, name: 'Review', position: 3 }, profilePrompt: 'Be brief.' }],
+];
+
+function writeCell({
+  autopilot = false,
+  parent = null,
+  sessionKind = 'task',
+  step,
+  profilePrompt = '',
+}: Cell): readonly [Contract, string] {
+  const contract = deriveContract({ autopilot, hasParent: parent !== null, sessionKind, runtime: 'loop' });
+  const facts: PromptFacts = { ...FACTS, contract, sessionId: SESSION, parent, profilePrompt, step: step ?? null };
+  return [contract, buildSystemPrompt(facts)];
+}
+
+describe('the prompt of each cell', () => {
+  test.each(written)('%s is as its golden file says', (name, cell) => {
+    const [, prompt] = writeCell(cell);
+    const file = path.join(GOLDEN, `${name}.txt`);
+    if (process.env['ECHELON_WRITE_GOLDEN']) writeFileSync(file, `${prompt}\n`);
+    if (!existsSync(file)) throw new Error(`no golden file of ${name}`);
+    expect(`${prompt}\n`).toBe(readFileSync(file, 'utf8'));
+  });
+
+  test.each(written)('%s names no tool that is not offered [D2]', (_name, cell) => {
+    const [{ capabilities }, prompt] = writeCell(cell);
+    const offered = capabilities.flatMap((capability) => (capability === 'workspace' ? [] : OFFERED_TOOLS[capability]));
+    expect((prompt.match(TOOL) ?? []).filter((name) => !offered.includes(name))).toEqual([]);
   });
 });
