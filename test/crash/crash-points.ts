@@ -38,6 +38,8 @@ export interface Crash {
 export interface Doom {
   readonly url: string;
   readonly crashes: readonly Crash[];
+  /** A fault: every statement commits by itself. */
+  readonly withoutTransactions?: true;
 }
 
 export const DOOM_VARIABLE = 'ECHELON_TEST_DOOM';

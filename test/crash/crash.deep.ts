@@ -3,13 +3,12 @@
  * the end that it has without any death.
  */
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { startProgram, waitFor } from '@echelon/testkit';
 import { findViolations } from '../support/invariants.js';
 import { World } from '../support/world.js';
-import { type Crash, type Doom, DOOM_VARIABLE, DOOMED, pointsOf, readRecording, type Recorded } from './crash-points.js';
+import { pointsOf, readRecording, type Recorded } from './crash-points.js';
+import { dieTogether, type End } from './die.js';
 import { operationOf } from './operations.js';
 import type { CrashPoint } from './statements.js';
-import { playOn } from './story.js';
 import { createJobTable } from './table-queue.js';
 
 jest.setTimeout(240_000);
@@ -19,7 +18,6 @@ const PROCESSES = 2;
 const OPERATIONS_AT_ONCE = 36;
 
 const RECORDING = Object.entries(readRecording());
-const KILLED = { code: null, signal: 'SIGKILL', output: '' };
 
 /** One for each process that runs. */
 let worlds: readonly World[];
@@ -29,11 +27,6 @@ beforeEach(async () => {
   await Promise.all(worlds.map(({ url }) => createJobTable(url)));
 });
 afterEach(() => Promise.all(worlds.map((world) => world.close())));
-
-interface End {
-  readonly point: string;
-  readonly end: readonly string[];
-}
 
 /** Dies at every point, many points to a process; gives how each story ended, and every invariant that was offended on the way. */
 async function dieAtAll(
@@ -52,26 +45,6 @@ async function dieAtAll(
   };
   await Promise.all(worlds.map(work));
   return { ends, violations };
-}
-
-/** One process, an operation for each point, all of which it takes with it; then every story to its end. */
-async function dieTogether(world: World, name: string, points: readonly CrashPoint[]): Promise<readonly End[]> {
-  const operation = operationOf(name);
-  const crashes: Crash[] = [];
-  for (const point of points) crashes.push({ operation: name, point, stage: await operation.scene(world) });
-  await die(world, { url: world.url, crashes });
-  const ends = await playOn(
-    world,
-    crashes.map(({ stage }) => ({ stage, operation })),
-  );
-  return points.map(({ when, statement }, index) => ({ point: `${when} ${statement}`, end: ends[index] ?? [] }));
-}
-
-async function die(world: World, doom: Doom): Promise<void> {
-  const program = startProgram('test/crash/doomed.ts', { env: { [DOOM_VARIABLE]: JSON.stringify(doom) } });
-  expect({ ...(await program.exited), output: program.output() }).toEqual(KILLED);
-  const connections = 'SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()';
-  await waitFor('Postgres has noticed the death', async () => (await world.rows(connections, [DOOMED])).length === 0);
 }
 
 describe('a process that is killed before or after any statement leaves stories that come to their only end', () => {

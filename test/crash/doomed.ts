@@ -4,8 +4,8 @@ import { startDoomed } from './machine.js';
 import { operationOf } from './operations.js';
 import { openWatched, runTo } from './statements.js';
 
-const { url, crashes } = JSON.parse(process.env[DOOM_VARIABLE] ?? '') as Doom;
-const database = openWatched(url, DOOMED);
+const { url, crashes, withoutTransactions } = JSON.parse(process.env[DOOM_VARIABLE] ?? '') as Doom;
+const database = openWatched(url, DOOMED, withoutTransactions ? /^(BEGIN|COMMIT|ROLLBACK)$/ : undefined);
 const performed = crashes.map(async ({ operation, stage, point }) => {
   const perform = await operationOf(operation).prepare(startDoomed(database), stage);
   return () => runTo(point, perform);
