@@ -17,7 +17,11 @@ const QuestionInput = z.strictObject({
     .describe('2 to 6 choices; leave out for a free answer.'),
 });
 export const AskQuestions = z.strictObject({
-  questions: z.array(QuestionInput).min(1).max(LIMITS.questions_per_ask.default),
+  questions: z
+    .array(QuestionInput)
+    .min(1)
+    .max(LIMITS.questions_per_ask.default)
+    .describe('What you need to know, one decision in each question; all of them are answered together.'),
   context: z.string().trim().min(1).optional().describe('What whoever answers must know to decide.'),
 });
 export type AskQuestions = z.infer<typeof AskQuestions>;

@@ -65,7 +65,7 @@ export function createTaskTool(services: ToolServices): ToolDefinition<typeof Cr
     title: 'Create task',
     description:
       'Creates a task and starts an agent on it. Use it to delegate a self-contained piece of work: the agent sees nothing of your conversation, only the prompt. ' +
-      'Returns at once with the task: its id, state, autopilot and primary_session_id. The agent works by itself; what it asks, how it ends badly, and the end of ' +
+      'Returns at once with the task: its id, state, autopilot and primary_session_id. The agent works by itself; what it asks, a bad end, and the end of ' +
       'all subtasks reach you as messages, so do not wait and do not poll. deduplicated is true when this very call had already created the task.',
     input: CreateTaskInput,
     effect: 'write',

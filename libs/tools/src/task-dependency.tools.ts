@@ -35,7 +35,7 @@ export function removeTaskDependencyTool(services: ToolServices): DependencyTool
     name: 'remove_task_dependency_kandev',
     title: 'Remove dependency',
     description:
-      'Makes a task wait for another no longer. When nothing else holds it, the work that waits in its queue starts. Use it when blocked_reason names a task that will not complete. ' +
+      'Ends a dependency: the task no longer waits for the other one. When nothing else holds it, the work that waits in its queue starts. Use it when blocked_reason names a task that will not complete. ' +
       'Returns task_id, blocked, blocked_reason and depends_on; the same again changes nothing.',
     execute: async ({ task_id: id, depends_on_task_id: blockerId }, execution) =>
       toResult(await services.tasks.removeDependency(callerOf(execution), id, blockerId)),
