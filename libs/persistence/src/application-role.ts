@@ -8,9 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-
-/** Any number, the same in every version of the program. */
-export const MIGRATION_LOCK = 7_270_736_901;
+import { takeMigrationLock } from './migration-lock.js';
 
 const PREFIX = 'echelon_app_';
 /** A role's name has at most 63 bytes. */
@@ -122,7 +120,7 @@ function rewrite(client: pg.Client, relation: Held, role: string): string {
 async function inTurn(client: pg.Client, change: () => Promise<void>): Promise<void> {
   await client.query('BEGIN');
   try {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await takeMigrationLock(client, 'commit');
     await change();
     await client.query('COMMIT');
   } catch (error) {

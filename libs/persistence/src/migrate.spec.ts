@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@echelon/testkit';
 import pg from 'pg';
 import { migrate } from './migrate.js';
+import { takeMigrationLock } from './migration-lock.js';
 
 let database: TestDatabase;
 let directory: string;
@@ -73,8 +74,18 @@ describe('migrate', () => {
 
   test('lets eight programs start at once: one of them applies each migration', async () => {
     write('1_first', 'create table first (id int)');
+    write('2_index', 'create index concurrently if not exists "first_id" on "first" ("id")');
     const results = await Promise.all(Array.from({ length: 8 }, () => migrate(database.url, directory)));
-    expect(results.flat()).toEqual(['1_first']);
+    expect(results.flat()).toEqual(['1_first', '2_index']);
+  });
+
+  test('whoever waits for another migration too long is told so in one sentence', async () => {
+    const [holder, waiting] = [await connect(), await connect()];
+    await takeMigrationLock(holder, 'end');
+    await expect(takeMigrationLock(waiting, 'end', 0)).rejects.toMatchObject({
+      code: 'migration_running',
+      message: expect.stringMatching(/^Another program migrates this database/),
+    });
   });
 
   test('undoes a migration that fails half-way, keeps those before it, and can be started again [O12]', async () => {

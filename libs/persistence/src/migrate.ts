@@ -2,9 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { applicationRole, grantSchema, MIGRATION_LOCK, prepareRole, resolveAddress } from './application-role.js';
+import { applicationRole, grantSchema, prepareRole, resolveAddress } from './application-role.js';
 import { connectAsLogin } from './login-connection.js';
 import { MigrationError } from './migration-error.js';
+import { takeMigrationLock } from './migration-lock.js';
 
 export { applicationRole } from './application-role.js';
 export { MigrationError, type MigrationErrorCode } from './migration-error.js';
@@ -21,7 +22,7 @@ interface AppliedMigration {
   readonly finished_at: Date | null;
 }
 
-const OTHER_MIGRATION_TIMEOUT = '60s';
+const OTHER_WRITERS_TIMEOUT = '60s';
 const LOCK_TIMEOUT = '3s';
 const LOCK_NOT_AVAILABLE = '55P03';
 /** A migration of one statement, which Postgres runs outside of any transaction. */
@@ -40,7 +41,8 @@ export async function migrate(ownerUrl: string, directory: string, url: string =
   refuseOtherDatabase(ownerUrl, url);
   const client = await connectAsLogin(ownerUrl, 'echelon-migrate');
   try {
-    await takeTurns(client);
+    await takeMigrationLock(client, 'end');
+    await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
     const known = readMigrations(directory);
     const pending = findPending(known, await readApplied(client));
     for (const migration of pending) await apply(client, migration);
@@ -67,18 +69,12 @@ async function letWork(client: pg.Client, url: string): Promise<void> {
     await prepareRole(client, role, login);
     await grantSchema(client, 'public', role);
   } catch (cause) {
+    if (cause instanceof MigrationError) throw cause;
     const reason = (cause as Error).message;
     const statements = `CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO ${client.escapeIdentifier(login)}`;
     const message = `The role that Echelon works as cannot be prepared (${reason}): let an administrator run '${statements}', then start again.`;
     throw new MigrationError('role_missing', message, { cause });
   }
-}
-
-/** The advisory lock ends with the connection. */
-async function takeTurns(client: pg.Client): Promise<void> {
-  await client.query(`SET lock_timeout = '${OTHER_MIGRATION_TIMEOUT}'`);
-  await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-  await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
 }
 
 function readMigrations(directory: string): Migration[] {
@@ -158,7 +154,7 @@ async function applyAtOnce(client: pg.Client, migration: Migration): Promise<voi
 
 /** It waits for the transactions that run, and holds nobody up meanwhile. What an attempt that was cut off has left is dropped first. */
 async function applyBesideWriters(client: pg.Client, migration: Migration, index: string): Promise<void> {
-  await client.query(`SET lock_timeout = '${OTHER_MIGRATION_TIMEOUT}'`);
+  await client.query(`SET lock_timeout = '${OTHER_WRITERS_TIMEOUT}'`);
   try {
     await dropUnfinished(client, index);
     await client.query(migration.sql);

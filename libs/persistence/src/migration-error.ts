@@ -4,6 +4,7 @@ export type MigrationErrorCode =
   | 'database_unreachable'
   | 'migration_changed'
   | 'migration_failed'
+  | 'migration_running'
   | 'migration_unfinished'
   | 'restore_running'
   | 'role_missing';
