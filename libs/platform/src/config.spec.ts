@@ -56,6 +56,10 @@ describe('the configuration', () => {
     expect(readConfig({ ECHELON_LIMIT_QUEUE_ENTRIES: '0' }).limits.queue_entries).toBe(0);
   });
 
+  test('gives running commands 25 s at a hand-over, or what an operator says [O21]', () => {
+    expect([readConfig({}).handOverMs, readConfig({ ECHELON_HAND_OVER_SECONDS: '40' }).handOverMs]).toEqual([25_000, 40_000]);
+  });
+
   test('describes each variable once', () => {
     const names = VARIABLES.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createPostgresEventBus, createPostgresJobQueue, type EventBus, type JobQueue } from '@echelon/messaging';
 import { type AgentRuntime, Relay, Sequencer, Transactions } from '@echelon/orchestration';
-import { waitFor } from '@echelon/testkit';
+import { createPool, Database } from '@echelon/persistence';
+import { startFaultProxy, waitFor } from '@echelon/testkit';
 import { ROOT } from '../../../test/support/reached-root.js';
 import { World } from '../../../test/support/world.js';
 import { WorkerTooOldError } from './worker-host.js';
@@ -50,17 +51,17 @@ function agent(untilHandOver: string | null = null): AgentRuntime {
   };
 }
 
-async function start(runtime = agent()): Promise<SupervisedWorker> {
+async function start(runtime = agent(), { url, database }: Pick<World, 'url' | 'database'> = world): Promise<SupervisedWorker> {
   const log = (facts: object, event: string): void => void logged.push({ event, facts });
-  const relay = new Relay(world.database, queue, ignore, ignore);
+  const relay = new Relay(database, queue, ignore, ignore);
   worker = await superviseWorker({
     root: ROOT,
-    url: world.url,
-    database: world.database,
-    transactions: new Transactions(world.database, relay),
+    url,
+    database,
+    transactions: new Transactions(database, relay),
     queue,
     relay,
-    sequencer: new Sequencer(world.database, bus, ignore),
+    sequencer: new Sequencer(database, bus, ignore),
     runtime,
     slots: 2,
     handOverMs: 1_000,
@@ -110,4 +111,38 @@ describe('a worker whose build is too old for the database', () => {
     await queue.enqueue([{ id: 'o-2', sessionId, priority: 0 }]);
     await waitFor('the turn runs', () => ran.includes(sessionId));
   });
+});
+
+test('without its database a worker ends what it runs, and takes it up again by itself when the database is back [O28]', async () => {
+  const proxy = await startFaultProxy({ port: Number(new URL(world.url).port) });
+  const url = proxy.through(world.url);
+  const database = new Database(createPool(url, { max: 4 }));
+  const { sessionId } = await world.task();
+  await world.prompt(sessionId);
+  const ends: string[] = [];
+  const runtime: AgentRuntime = {
+    run: async ({ session }, { lost }) => {
+      ran.push(session.id);
+      if (ran.length > 1) return COMPLETED;
+      await new Promise((resolve) => lost.addEventListener('abort', resolve, { once: true }));
+      ends.push('lost');
+      return { stop: { reason: 'cancelled', by: 'signal' }, record: () => Promise.resolve() };
+    },
+  };
+  const supervised = await start(runtime, { url, database });
+  await queue.enqueue([{ id: 'o-3', sessionId, priority: 0 }]);
+  await waitFor('the turn runs', () => ran.length === 1);
+  proxy.cut();
+  await waitFor('the turn has ended here', () => ends.length === 1);
+  await waitFor('the worker says so', () => supervised.obstacle() !== null);
+  expect(await world.rows(`SELECT status FROM turn WHERE session_id = $1`, [sessionId])).not.toContainEqual({ status: 'finished' });
+  proxy.resume();
+  const finished = () => world.rows(`SELECT outcome FROM turn WHERE session_id = $1 AND status = 'finished'`, [sessionId]);
+  await waitFor('the turn is finished', async () => (await finished()).length === 1, 30);
+  expect(await finished()).toEqual([{ outcome: 'completed' }]);
+  expect([ran, supervised.obstacle()]).toEqual([[sessionId, sessionId], null]);
+  await worker?.close();
+  worker = null;
+  await database.close();
+  await proxy.close();
 });

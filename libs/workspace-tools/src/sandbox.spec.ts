@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startProgram } from '@echelon/testkit';
 import { parseMounts, readOnlyOptions } from './mounts.js';
 import { describeSandbox } from './sandbox.js';
 import { createTestWorkspace, type TestWorkspace } from './test-workspace.js';
@@ -22,7 +23,7 @@ if (kind === 'none') process.stderr.write(`skipped: specs of the command sandbox
 else describe('a sandboxed command', specifySandbox);
 
 function specifySandbox(): void {
-  test('writes in its task folder and nowhere else', async () => {
+  test('writes in its task folder and nowhere else [O6]', async () => {
     const neighbour = join(process.cwd(), 'written-by-a-sandboxed-command');
     const text = await run(`echo a > inside; for f in ${neighbour} /etc/x /usr/x /var/x; do echo b > $f; done; ls`);
     // A checkout below /tmp is not even there for the command, whose /tmp is its own.
@@ -62,6 +63,15 @@ function specifySandbox(): void {
 
 test('the machine is described in one sentence for doctor', () => {
   expect(detail).toMatch(/^Commands run .*\.$/);
+});
+
+test('where the machine has no sandbox, doctor says so [O6]', async () => {
+  const doctor = startProgram('apps/cli/bin/echelon.mjs', {
+    args: ['doctor', '--json'],
+    env: { PATH: '/nowhere', ECHELON_DATA_DIR: workspace.outside },
+  });
+  await doctor.exited;
+  expect(doctor.output()).toContain('Commands run without a sandbox (unshare of util-linux is not installed)');
 });
 
 test('of the mount table only what a path can reach counts', () => {
