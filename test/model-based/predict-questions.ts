@@ -35,8 +35,8 @@ export const QUESTIONS: Predictions<'ask' | 'answer' | 'message' | 'time_out' | 
 
   answer(m, { name, by, task, session, question: asked }) {
     const question = m.questions.find((q) => q.name === asked);
-    if (!question) return 'QUESTION_UNKNOWN';
-    const asker = named(m.sessions, question.session);
+    const asker = question && named(m.sessions, question.session);
+    if (!question || !asker || named(m.tasks, asker.task).isDeleted) return 'QUESTION_UNKNOWN';
     if (by.kind === 'operator' || taskOf(m, by) !== question.parent) return 'QUESTION_NOT_YOURS';
     if (task !== asker.task || (session !== null && session !== asker.name)) return 'QUESTION_TARGET_MISMATCH';
     if (question.status === 'answered') return 'already_answered';
@@ -84,6 +84,7 @@ export const QUESTIONS: Predictions<'ask' | 'answer' | 'message' | 'time_out' | 
 
   answer_user(m, { question, rejects }) {
     const found = named(m.userQuestions, question);
+    if (named(m.tasks, named(m.sessions, found.session).task).isDeleted) return 'NOT_FOUND';
     if (found.status !== 'pending') return 'lost';
     found.status = rejects ? 'rejected' : 'answered';
     return 'claimed';
