@@ -160,6 +160,21 @@ describe('a move while the turn runs', () => {
     expect(await workflows.told(task, 'task.moved')).toEqual([]);
   });
 
+  test('the last word counts also after another session has become the primary one, whether it runs or not', async () => {
+    for (const runs of [false, true]) {
+      const task = await workflows.taskIn(workflow);
+      const claimed = await world.openTurn(task.sessionId);
+      accepted(await workflows.move(world.operator, task, workflow, 'Build'));
+      const second = accepted(await workflows.tasks.spawnSession(world.operator, task.id, { kind: 'task', make_primary: true }, null));
+      const next = runs ? await world.claim(second.id) : null;
+      expect(accepted(await workflows.move(world.operator, task, workflow, 'Check')).deferred).toBe(runs);
+      await workflows.end(claimed);
+      if (next) await workflows.end(next);
+      expect(await workflows.stepOf(task)).toBe('Check');
+      expect(await workflows.told(task, 'task.moved')).toMatchObject([{ step: 'Check' }]);
+    }
+  });
+
   test('takes place however the turn ends: badly, stopped while parked, or with its session', async () => {
     const failed = await workflows.taskIn(workflow);
     const claimed = await world.openTurn(failed.sessionId);

@@ -3,7 +3,8 @@
  *
  * M1  While the task's primary session has an open turn the move is stored with that turn and takes place at its end, under the same
  *     locks: it is stored before the end or made after it, never lost between (K5).
- * M2  The last word counts; a move to the step that the task is in takes back what was stored.
+ * M2  The last word counts: it takes back what was stored with any turn of the task, also of a session that is the primary one no
+ *     more. A move to the step that the task is in does only that.
  * M3  A turn that asked moves nothing any more (A17): a move asked for after that takes place at once, as in a task that waits.
  */
 import { refuse, type Refusal, isRefusal, taskMachine } from '@echelon/domain';
@@ -47,8 +48,8 @@ export async function moveToStep(unit: Unit, request: MoveRequest): Promise<Outc
   const turn = primary && (await findOpenTurn(unit, primary.id));
   const defers = turn !== null && turn.ended_by_question_id === null;
   const deferred = defers && step.id !== task.workflow_step_id;
-  if (defers) await setDeferredStep(unit, turn.id, deferred ? step.id : null);
-  else await enterStep(unit, task, step.id, 'request');
+  await setDeferredStep(unit, task.id, deferred ? { turnId: turn.id, stepId: step.id } : null);
+  if (!defers) await enterStep(unit, task, step.id, 'request');
   const detail = { from: task.workflow_step_id, to: step.id, deferred };
   await insertAudit(unit, { workspaceId: task.workspace_id, actor: actorName(actor), action: 'task.move', subject: task.id, detail });
   return { deferred };

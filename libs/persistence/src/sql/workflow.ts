@@ -60,9 +60,17 @@ export async function updateTaskStep(tx: Tx, taskId: string, stepId: string): Pr
   return row;
 }
 
-/** Stores where the task moves when this turn ends; `null` takes that back. */
-export async function setDeferredStep(tx: Tx, turnId: string, stepId: string | null): Promise<void> {
-  await tx.query(`UPDATE turn SET deferred_step_id = $2 WHERE id = $1 AND status <> 'finished'`, [turnId, stepId]);
+/** Stores where the task moves when a turn of it ends, and takes back what any other was to do; `null` only takes back. */
+export async function setDeferredStep(
+  tx: Tx,
+  taskId: string,
+  move: { readonly turnId: string; readonly stepId: string } | null,
+): Promise<void> {
+  await tx.query(
+    `UPDATE turn u SET deferred_step_id = CASE WHEN u.id = $2::uuid THEN $3::uuid END FROM session s
+     WHERE s.id = u.session_id AND s.task_id = $1 AND u.status <> 'finished' AND (u.id = $2 OR u.deferred_step_id IS NOT NULL)`,
+    [taskId, move?.turnId ?? null, move?.stepId ?? null],
+  );
 }
 
 export interface WorkflowView extends WorkflowRow {
