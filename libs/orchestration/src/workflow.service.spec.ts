@@ -105,6 +105,15 @@ describe('changing a workflow', () => {
     expect(accepted(await workflows.service.get(world.operator, made.id))).toEqual(made);
   });
 
+  test('a step in which only deleted tasks are is taken away, archived ones among them', async () => {
+    const made = await workflows.define({ name: 'A' }, { name: 'B' });
+    const [archived, running] = [await workflows.taskIn(made, 'B'), await workflows.taskIn(made, 'B')];
+    await world.openTurn(running.sessionId);
+    accepted(await workflows.tasks.archive(world.operator, archived.id));
+    for (const { id } of [archived, running]) accepted(await workflows.tasks.delete(world.operator, id, { cascade: false }));
+    accepted(await workflows.service.update(world.operator, made.id, { steps: [{ ...STEP, name: 'A' }] }));
+  });
+
   test('a step with tasks that have not ended is not taken away, nor is one that a task moves to when its turn ends', async () => {
     const made = await workflows.define({ name: 'A' }, { name: 'B' });
     const task = await workflows.taskIn(made, 'B');

@@ -74,11 +74,11 @@ export async function writeSteps(tx: Tx, workflow: Pick<WorkflowRow, 'id' | 'wor
   );
 }
 
-/** Steps among these in which tasks that have not ended are, or will be when their turn ends, with how many. */
+/** Steps among these in which tasks that have neither ended nor been deleted are, or will be when their turn ends, with how many. */
 export function countUses(tx: Tx, stepIds: readonly string[]): Promise<readonly { readonly name: string; readonly tasks: number }[]> {
   return tx.query(
     `SELECT s.name, count(*)::int AS tasks FROM workflow_step s JOIN LATERAL (
-       SELECT t.id FROM task t WHERE t.workflow_step_id = s.id AND t.ended_at IS NULL
+       SELECT t.id FROM task t WHERE t.workflow_step_id = s.id AND t.ended_at IS NULL AND t.deleted_at IS NULL
        UNION SELECT x.task_id FROM turn u JOIN session x ON x.id = u.session_id WHERE u.deferred_step_id = s.id AND u.status <> 'finished'
      ) used ON true WHERE s.id = ANY($1::uuid[]) GROUP BY s.id, s.name, s.position ORDER BY s.position`,
     [stepIds],
