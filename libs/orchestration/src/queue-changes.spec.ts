@@ -52,3 +52,19 @@ test('an alert that still waits and is told anew is told as a change', async () 
   const [alert] = await world.entries(parent.sessionId);
   expect(await told(alert?.id)).toEqual(['queued', 'queued']);
 });
+
+test('an alert about a child that is deleted is taken back and told, and leaves its parent nothing to run', async () => {
+  const tasks = new TaskService(world.database, world.transactions, DEFAULT_LIMITS);
+  const parent = await world.task();
+  const child = await world.task({ parent });
+  await world.task({ parent });
+  await world.run(async (unit) => {
+    const task = (await lockFamilies(unit, [child.id])).tasks.get(child.id);
+    if (task) await alertParent(unit, task, { turnId: child.id, outcome: 'error', detail: 'first' });
+  });
+  expect((await world.sessionRow(parent.sessionId)).runnable).toBe(true);
+  accepted(await tasks.delete(world.operator, child.id, { cascade: false }));
+  const [alert] = await world.entries(parent.sessionId);
+  expect(await told(alert?.id)).toEqual(['queued', 'cancelled']);
+  expect((await world.sessionRow(parent.sessionId)).runnable).toBe(false);
+});

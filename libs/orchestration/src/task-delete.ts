@@ -30,6 +30,7 @@ import { refuseCaller } from './caller-authority.js';
 import { endSessionsOf, type Family, leaveParent, lockFamilies, moveTask } from './ending.js';
 import type { Outcome } from './outcome.js';
 import { inScope } from './scope.js';
+import { followChange } from './session-queue.js';
 import { taskEventData } from './task-view.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -145,7 +146,8 @@ async function detach(unit: Unit, task: TaskRow, below: readonly string[]): Prom
 /** What the parent was to hear of a task that is gone. */
 async function withdrawAlert(unit: Unit, parentId: string, id: string): Promise<void> {
   const alert = await findQueuedAlert(unit, parentId, id);
-  if (alert) await cancelEntry(unit, alert.id, 'task_deleted');
+  const gone = alert && (await cancelEntry(unit, alert.id, 'task_deleted'));
+  if (gone) await followChange(unit, [gone]);
 }
 
 function result(id: string, { detached = [], already = false }: { detached?: readonly string[]; already?: boolean }): DeletedTask {
