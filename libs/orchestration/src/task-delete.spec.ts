@@ -4,6 +4,7 @@ import { newId } from '@echelon/persistence';
 import { failingTransactions, fails } from '../../../test/support/failing-database.js';
 import { findBroken } from '../../../test/support/invariants.js';
 import { say, waitingChild } from '../../../test/support/waiting-child.js';
+import { Workflows } from '../../../test/support/workflows.js';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
 import { SessionService } from './session.service.js';
 import { deleteTask, resumeDeletions } from './task-delete.js';
@@ -172,6 +173,18 @@ describe('deleting a task', () => {
       depends_on: [],
     });
     expect(accepted(await tasks.get(world.operator, waiting.id)).state).toBe('ready');
+  });
+
+  test('voids the move that its turn was to make: it enters no step, and nobody is told to act on one', async () => {
+    const workflows = new Workflows(world);
+    const workflow = await workflows.define({ name: 'Plan' }, { name: 'Build', instructions: 'Build it.' });
+    const task = await workflows.taskIn(workflow);
+    await world.openTurn(task.sessionId);
+    accepted(await workflows.move(world.operator, task, workflow, 'Build'));
+    accepted(await tasks.delete(world.operator, task.id, ALONE));
+    expect(await workflows.told(task, 'task.move_voided')).toMatchObject([{ cause: 'task_over' }]);
+    expect(await workflows.told(task, 'task.moved')).toEqual([]);
+    expect((await world.entries(task.sessionId)).filter(({ kind }) => kind === 'notice')).toEqual([]);
   });
 
   test('that fails at any statement changes nothing, and is done by the next call [K20]', async () => {

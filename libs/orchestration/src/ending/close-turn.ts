@@ -14,13 +14,13 @@ import { followDeferredMove } from './enter-step.js';
 
 /**
  * Closes a turn with its outcome: what it waited for is cancelled, calls that nobody will finish are settled, a move that somebody asked
- * for meanwhile takes place. Tells of it once.
+ * for meanwhile takes place, unless the task is over. Tells of it once.
  */
 export async function closeTurn(
   unit: Unit,
   session: SessionRow,
   turn: TurnRow,
-  end: { readonly outcome: TurnOutcome; readonly detail: string | null },
+  end: { readonly outcome: TurnOutcome; readonly detail: string | null; readonly taskOver?: boolean },
 ): Promise<void> {
   const [finished, , open] = await Promise.all([
     finishTurn(unit, turn.id, end),
@@ -36,7 +36,8 @@ export async function closeTurn(
     sessionId: session.id,
     data: { turn_id: turn.id, number: turn.number, outcome: end.outcome },
   });
-  if (finished.deferred_step_id) await followDeferredMove(unit, session, finished, finished.deferred_step_id);
+  if (finished.deferred_step_id)
+    await followDeferredMove(unit, session, finished, { stepId: finished.deferred_step_id, over: end.taskOver ?? false });
 }
 
 /** Every call has exactly one result, also when nobody is left to run it (autopilot-contract.md §9, 3). */

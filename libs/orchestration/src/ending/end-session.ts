@@ -40,7 +40,8 @@ export async function endSession(unit: Unit, session: SessionRow, state: Session
   if (!ended) return;
   unit.passTurn(ended.task_id, ended.id);
   const turn = await findOpenTurn(unit, ended.id);
-  if (turn) await closeTurn(unit, ended, turn, { outcome: state === 'failed' ? 'interrupted' : 'stopped', detail: cause });
+  const outcome = state === 'failed' ? 'interrupted' : 'stopped';
+  if (turn) await closeTurn(unit, ended, turn, { outcome, detail: cause, taskOver: !stopped });
   await cancelSessionQuestions(unit, ended.id);
   const question = await findPendingQuestion(unit, ended.id);
   if (question) await endQuestion(unit, question, 'stale', cause);

@@ -42,10 +42,15 @@ export async function enterStep(unit: Unit, task: TaskRow, stepId: string, cause
 }
 
 /** The move that somebody asked for while the turn ran: it takes place now, or is void because the turn asked (A17) or the task is over. */
-export async function followDeferredMove(unit: Unit, session: SessionRow, turn: TurnRow, stepId: string): Promise<void> {
+export async function followDeferredMove(
+  unit: Unit,
+  session: SessionRow,
+  turn: TurnRow,
+  { stepId, over: ends }: { readonly stepId: string; readonly over: boolean },
+): Promise<void> {
   const task = await findTask(unit, session.task_id);
   if (!task) throw new Error(`task ${session.task_id} vanished under its lock`);
-  const over = task.archived_at !== null || taskMachine.isTerminal(task.state);
+  const over = ends || task.archived_at !== null || taskMachine.isTerminal(task.state);
   if (turn.ended_by_question_id === null && !over) {
     await enterStep(unit, task, stepId, 'deferred_request');
     return;
