@@ -10,9 +10,16 @@ const FORBIDDEN = [
   { what: 'the address of a package registry', pattern: /\b(?:registry|deb)\.[a-z.]+\.(?:org|com)\b/ },
 ];
 
-/** Tables that grow with use: an index on one of them is built CONCURRENTLY, in a migration of that one statement (CONTRIBUTING.md). */
+/**
+ * Tables that grow with use: an index on one of them is built CONCURRENTLY, in a migration of that one statement, and a constraint is
+ * added NOT VALID and validated by a later migration (CONTRIBUTING.md).
+ */
 const GROWING = 'task|session|turn|message|model_request|tool_call|queue_entry|event|artifact|operator_notification|audit';
 const HOLDS_WRITERS_UP = new RegExp(String.raw`^CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)[^;]*? ON "(?:${GROWING})"`, 'm');
+const READS_UNDER_LOCK = new RegExp(
+  String.raw`^ALTER TABLE "(?:${GROWING})"[^;]*?\bADD CONSTRAINT "\w+" (?:FOREIGN KEY|CHECK)(?![^;]*NOT VALID)`,
+  'm',
+);
 /** The last migration that was released before the rule. */
 const LAST_FROZEN = '20261130070000';
 
@@ -37,8 +44,10 @@ function inspectMigration(file) {
     .split(';')
     .filter((statement) => statement.trim() !== '');
   const holds = HOLDS_WRITERS_UP.test(text) ? [`${file}: builds an index of a table that grows while writers wait`] : [];
+  const reads = READS_UNDER_LOCK.test(text) ? [`${file}: adds a constraint to a table that grows without NOT VALID`] : [];
+  const both = /NOT VALID/.test(text) && /VALIDATE CONSTRAINT/.test(text) ? [`${file}: validates in the migration that adds`] : [];
   const alone = /INDEX CONCURRENTLY/.test(text) && statements.length > 1 ? [`${file}: CONCURRENTLY must be its only statement`] : [];
-  return [...holds, ...alone];
+  return [...holds, ...reads, ...both, ...alone];
 }
 
 function timestampOf(file) {

@@ -38,13 +38,13 @@ ALTER TABLE "workflow_step" ADD CONSTRAINT "workflow_step_workflow_fkey" FOREIGN
 ALTER TABLE "workflow_step" ADD CONSTRAINT "workflow_step_move_to_fkey" FOREIGN KEY ("workspace_id", "move_to_step_id") REFERENCES "workflow_step"("workspace_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "task" ADD CONSTRAINT "task_workflow_step_fkey" FOREIGN KEY ("workspace_id", "workflow_step_id") REFERENCES "workflow_step"("workspace_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "task" ADD CONSTRAINT "task_workflow_step_fkey" FOREIGN KEY ("workspace_id", "workflow_step_id") REFERENCES "workflow_step"("workspace_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE NOT VALID;
 
 -- AddForeignKey
-ALTER TABLE "turn" ADD CONSTRAINT "turn_deferred_step_fkey" FOREIGN KEY ("workspace_id", "deferred_step_id") REFERENCES "workflow_step"("workspace_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "turn" ADD CONSTRAINT "turn_deferred_step_fkey" FOREIGN KEY ("workspace_id", "deferred_step_id") REFERENCES "workflow_step"("workspace_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE NOT VALID;
 
 -- AddForeignKey
-ALTER TABLE "queue_entry" ADD CONSTRAINT "queue_entry_workflow_step_fkey" FOREIGN KEY ("workspace_id", "workflow_step_id") REFERENCES "workflow_step"("workspace_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "queue_entry" ADD CONSTRAINT "queue_entry_workflow_step_fkey" FOREIGN KEY ("workspace_id", "workflow_step_id") REFERENCES "workflow_step"("workspace_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE NOT VALID;
 
 -- What Prisma cannot say.
 ALTER TABLE "workflow_step" ADD CONSTRAINT "workflow_step_on_turn_complete_check" CHECK ("on_turn_complete" IN ('none', 'move_to_next', 'move_to_step'));
