@@ -19,6 +19,7 @@ export type { ToolDefinition, ToolEffect, ToolExecution, ToolResult } from './to
 export { unifyFinishReason } from './finish-reason.js';
 export { systemClock, type LoopClock } from './clock.js';
 export { createToolRegistry, type ToolRegistry } from './tool-registry.js';
+export { wordIssue } from './issue-wording.js';
 export type { ArgumentLimits } from './argument-limits.js';
 export {
   describeUnknownTool,

@@ -1,6 +1,7 @@
 /** Checks a call against its tool. An error names tool, path and rule; it never repeats a value, which may be a secret or a file. */
 import type { z } from 'zod';
 import { exceedsBytes, findExceeded, type ArgumentLimits, type ExceededLimit } from './argument-limits.js';
+import { wordIssue } from './issue-wording.js';
 import { nearestNames } from './nearest-names.js';
 import type { ToolDefinition } from './tool-port.js';
 
@@ -35,7 +36,7 @@ export function validateArguments(tool: Target, raw: string, limits?: ArgumentLi
 export function validateInput(tool: Target, value: unknown, limits?: ArgumentLimits): Validation {
   const refused = limits === undefined ? null : refuseOverLimit(tool, value, limits);
   if (refused !== null) return refused;
-  const parsed = tool.input.safeParse(value);
+  const parsed = tool.input.safeParse(value, { error: wordIssue });
   if (parsed.success) return { valid: true, input: parsed.data };
   const lines = parsed.error.issues.flatMap((issue) => describeIssue(issue, []));
   const listed = lines.slice(0, LISTED_ISSUES).map((line) => `- ${line}`);
@@ -69,10 +70,6 @@ function describeIssue(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): 
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => `${showPath([...path, key])}: unknown argument`);
-    case 'invalid_union':
-      return [`${showPath(path)}: matches none of the allowed forms`];
-    case 'invalid_key':
-      return [`${showPath(path)}: this key is not allowed`];
     case 'invalid_element':
       return issue.issues.flatMap((inner) => describeIssue(inner, path));
     default:

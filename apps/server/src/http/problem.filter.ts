@@ -49,7 +49,7 @@ function ofHttp(error: unknown, allow: readonly string[]): ProblemError | null {
   const status = error.getStatus();
   if (status === 404) return allow.length > 0 ? new ProblemError('METHOD_NOT_ALLOWED', { allow }) : new ProblemError('ROUTE_NOT_FOUND');
   if (error.cause instanceof URIError)
-    return new ProblemError('INVALID_INPUT', { errors: [{ path: 'path', rule: 'Must be percent-encoded correctly' }] });
+    return new ProblemError('INVALID_INPUT', { errors: [{ path: 'path', rule: 'must be percent-encoded correctly' }] });
   const code = UNREADABLE[status];
   return code ? new ProblemError(code) : null;
 }

@@ -70,19 +70,19 @@ describe('problems', () => {
     expect(answer.status).toBe(400);
     expect(answer.body['errors']).toEqual(
       expect.arrayContaining([
-        { path: 'workspace_id', rule: 'Invalid UUID' },
-        { path: 'prompt', rule: expect.stringMatching('>=1') },
-        { path: 'autopilot', rule: expect.stringMatching('boolean') },
-        { path: 'blocked_by.0', rule: 'Invalid UUID' },
-        { path: 'extra', rule: 'Unknown field' },
+        { path: 'workspace_id', rule: 'must be a full id' },
+        { path: 'prompt', rule: 'must not be empty' },
+        { path: 'autopilot', rule: 'must be true or false' },
+        { path: 'blocked_by.0', rule: 'must be a full id' },
+        { path: 'extra', rule: 'unknown field' },
       ]),
     );
     expect(JSON.stringify(answer.body)).not.toMatch('s3cret');
   });
 
   test('an unknown query parameter and a malformed id are named', async () => {
-    expect(await ask('/api/v1/tasks?limt=5')).toMatchObject({ status: 400, body: { errors: [{ path: 'limt', rule: 'Unknown field' }] } });
-    expect(await ask('/api/v1/tasks/nope')).toMatchObject({ status: 400, body: { errors: [{ path: 'id', rule: 'Invalid UUID' }] } });
+    expect(await ask('/api/v1/tasks?limt=5')).toMatchObject({ status: 400, body: { errors: [{ path: 'limt', rule: 'unknown field' }] } });
+    expect(await ask('/api/v1/tasks/nope')).toMatchObject({ status: 400, body: { errors: [{ path: 'id', rule: 'must be a full id' }] } });
     expect(await ask('/api/v1/tasks/%ff')).toMatchObject({ status: 400, body: { errors: [{ path: 'path' }] } });
   });
 

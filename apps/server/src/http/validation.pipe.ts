@@ -1,4 +1,5 @@
 import type { ArgumentMetadata, PipeTransform } from '@nestjs/common';
+import { wordIssue } from '@echelon/agent-loop';
 import type { z } from 'zod';
 import { canonicalValue } from './canonical-value.js';
 import { ProblemError } from './problem.js';
@@ -8,7 +9,7 @@ import { toViolations } from './violations.js';
 export class ValidationPipe implements PipeTransform {
   transform(value: unknown, { schema, type, data }: ArgumentMetadata): unknown {
     if (!schema || type === 'custom') return value;
-    const parsed = (schema as z.ZodType).safeParse(canonicalValue(value));
+    const parsed = (schema as z.ZodType).safeParse(canonicalValue(value), { error: wordIssue });
     if (parsed.success) return parsed.data;
     throw new ProblemError('INVALID_INPUT', {
       errors: toViolations(parsed.error.issues, data).map((violation) => ({ ...violation, path: violation.path || type })),

@@ -16,7 +16,7 @@ export function toViolations(issues: readonly z.core.$ZodIssue[], root = ''): re
 
 function violationsOf(issue: z.core.$ZodIssue, root: string): readonly Violation[] {
   const path = [...(root ? [root] : []), ...issue.path.map(String)];
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: joined([...path, key]), rule: 'Unknown field' }));
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: joined([...path, key]), rule: 'unknown field' }));
   return [{ path: joined(path), rule: issue.message }];
 }
 
