@@ -26,6 +26,7 @@ const MEASURE: Readonly<Record<MeasurementId, (context: BenchContext) => Promise
 const RESULTS = path.join(import.meta.dirname, 'results');
 const NOTES = `bare: the least that the same work takes, by a program of ours. Goals of B1 against the AI SDK stand as multiples of bare from the
 reference run in benchmarks.md; that library is not installed here.`;
+/** Which measurements DBOS takes part in. */
 const WITH_PEERS: readonly MeasurementId[] = ['B3', 'B4', 'B6'];
 
 await main();
@@ -33,18 +34,29 @@ await main();
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   const startedAt = new Date();
-  const rows = await measureAll(options);
+  const peersFailure = options.only.some((id) => WITH_PEERS.includes(id)) ? await installPeers(progress) : null;
+  const rows = await measureAll(options, peersFailure);
   const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
-  const result = { started_at: startedAt.toISOString(), seconds, ...options, machine: describeMachine(), rows: rows.map(toResult) };
+  const result = {
+    started_at: startedAt.toISOString(),
+    seconds,
+    ...options,
+    peers_failure: peersFailure,
+    machine: describeMachine(),
+    rows: rows.map(toResult),
+  };
   const json = JSON.stringify(result, null, 2);
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(path.join(RESULTS, `${startedAt.toISOString().replaceAll(':', '-')}.json`), `${json}\n`);
-  process.stdout.write(options.json ? `${json}\n` : `${formatTable(rows)}\n\n${NOTES}\n`);
+  process.stdout.write(
+    options.json
+      ? `${json}\n`
+      : `${formatTable(rows)}\n\n${NOTES}\n${peersFailure === null ? '' : `DBOS is not installed: ${peersFailure}\n`}`,
+  );
 }
 
-async function measureAll(options: BenchOptions): Promise<readonly Row[]> {
+async function measureAll(options: BenchOptions, peersFailure: string | null): Promise<readonly Row[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'echelon-bench-'));
-  const peersFailure = options.only.some((id) => WITH_PEERS.includes(id)) ? await installPeers(progress) : null;
   const postgres = await openPostgres(folder);
   const model = new MeasuredProgram('model');
   try {

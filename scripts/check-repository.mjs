@@ -24,7 +24,11 @@ const READS_UNDER_LOCK = new RegExp(
 const LAST_FROZEN = '20261130070000';
 
 const tracked = execFileSync('git', ['ls-files', '-z', '--cached'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
-const findings = [...tracked.flatMap(inspect), ...tracked.flatMap(inspectMigration), ...inspectLockfile()];
+const findings = [
+  ...tracked.flatMap(inspect),
+  ...tracked.flatMap(inspectMigration),
+  ...['package-lock.json', 'bench/peers/package-lock.json'].flatMap(inspectLockfile),
+];
 for (const finding of findings) console.error(finding);
 process.exitCode = findings.length > 0 ? 1 : 0;
 
@@ -64,9 +68,9 @@ function readText(file) {
   }
 }
 
-function inspectLockfile() {
-  const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
+function inspectLockfile(file) {
+  const { packages } = JSON.parse(readFileSync(path.join(root, file), 'utf8'));
   return Object.entries(packages)
     .filter(([, { resolved }]) => /^https?:/.test(resolved ?? ''))
-    .map(([name]) => `package-lock.json: ${name} carries a download address: install with omit-lockfile-registry-resolved=true`);
+    .map(([name]) => `${file}: ${name} carries a download address: install with omit-lockfile-registry-resolved=true`);
 }
