@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEFAULT_LIMITS } from '@echelon/domain';
-import { newId } from '@echelon/persistence';
+import { lockSessions, lockTasks, newId } from '@echelon/persistence';
 import { failingTransactions, fails } from '../../../test/support/failing-database.js';
 import { findBroken } from '../../../test/support/invariants.js';
 import { say, waitingChild } from '../../../test/support/waiting-child.js';
@@ -11,6 +11,7 @@ import { deleteTask, resumeDeletions } from './task-delete.js';
 import { purgeDeleted } from './task-purge.js';
 import { TaskService } from './task.service.js';
 import { TokenService } from './token.service.js';
+import { Transactions, type Unit } from './unit-of-work.js';
 
 let world: World;
 let tasks: TaskService;
@@ -30,6 +31,17 @@ const alive = async (task: TestTask): Promise<boolean> => !('refused' in (await 
 async function questionOf(id: string): Promise<object> {
   const [row] = await world.rows<{ metadata: { status: string; cause: string } }>('SELECT metadata FROM message WHERE id = $1', [id]);
   return { status: row?.metadata.status, cause: row?.metadata.cause };
+}
+
+/** Transactions of a process before whose n-th transaction something else happens. */
+function interrupted(before: number, happens: () => Promise<void>): Transactions {
+  let seen = 0;
+  return new (class extends Transactions {
+    override async run<T>(work: (unit: Unit) => Promise<T>): Promise<T> {
+      if (++seen === before) await happens();
+      return super.run(work);
+    }
+  })(world.database, { committed: () => undefined });
 }
 
 describe('deleting a task', () => {
@@ -119,6 +131,43 @@ describe('deleting a task', () => {
     expect(await alive(root)).toBe(true);
     expect(await world.rows(`SELECT 1 FROM session WHERE deleted_at IS NOT NULL AND ended_at IS NULL`)).toEqual([]);
     expect((await world.taskRow(root.id)).open_children).toBe(0);
+  });
+
+  test('with cascade goes on with the others where somebody else deletes one of them first, and takes none that has left [K20]', async () => {
+    for (const before of [2, 3]) {
+      const top = await world.task();
+      const first = await world.task({ parent: top });
+      const second = await world.task({ parent: top });
+      const leaf = await world.task({ parent: second });
+      const meanwhile = interrupted(before, async () => {
+        for (const id of [first.id, second.id]) await tasks.delete(world.operator, id, ALONE);
+        await world.rows('UPDATE task SET parent_id = NULL, depth = 0 WHERE parent_id = $1', [top.id]);
+      });
+      const kept = await world.task({ parent: top });
+      accepted(await deleteTask(meanwhile, { actor: world.operator, id: top.id, cascade: true }));
+      expect([await alive(top), await alive(first), await alive(second)]).toEqual([false, false, false]);
+      expect([await alive(kept), await alive(leaf)]).toEqual([before === 2, before === 2]);
+    }
+  });
+
+  test('without cascade waits for nothing that runs below its children', async () => {
+    const top = await world.task();
+    const leaf = await world.task({ parent: await world.task({ parent: top }) });
+    await world.run(async (unit) => {
+      await lockSessions(unit, [leaf.sessionId]);
+      expect(accepted(await tasks.delete(world.operator, top.id, ALONE)).detached).toHaveLength(1);
+    });
+    expect(await world.taskRow(leaf.id)).toMatchObject({ depth: 1 });
+  });
+
+  test('is refused to an agent that leaves tasks below without a wait for their locks', async () => {
+    const root = await world.task();
+    const middle = await world.task({ parent: root });
+    const leaf = await world.task({ parent: middle });
+    await world.run(async (unit) => {
+      await lockTasks(unit, [middle.id, leaf.id]);
+      expect(await tasks.delete(world.agent(root), middle.id, ALONE)).toMatchObject({ code: 'CONFLICT', details: { field: 'cascade' } });
+    });
   });
 
   test('with cascade is finished by the sweep where its process died', async () => {

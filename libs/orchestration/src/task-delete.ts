@@ -2,8 +2,8 @@
  * Deleting a task: a mark that hides it at once, ended sessions, and rows that go later (operations.md, Deletion; `task-purge.ts`).
  *
  * D1  Without cascade the tasks below it live on: its direct children become roots; what they had asked it is stale, and each is told (S4).
- * D2  A cascade goes top-down, in small transactions. A deleted task takes no children, so that none escapes (K20); a task whose parent
- *     is deleted is deleted in its turn, by the sweep where the process of the cascade died.
+ * D2  A cascade goes top-down, in small transactions. A deleted task takes no children and none is moved away from below it, so that none
+ *     escapes (K20); a task whose parent is deleted is deleted in its turn, by the sweep where the process of the cascade died.
  * D3  It counts as cancelled for its parent and for what waits for it: a dependency on it holds until it is removed.
  * D4  Who deleted it may say so again and changes nothing; for everybody else it does not exist.
  */
@@ -17,17 +17,18 @@ import {
   findQueuedAlert,
   findTask,
   insertAudit,
-  listChildIds,
+  listChildrenOfDeleted,
   listLeftDeletions,
   listSubtree,
   lockStructure,
+  lockStructureOf,
   setDeleted,
   type TaskRow,
   wasDeletedBy,
 } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
 import { refuseCaller } from './caller-authority.js';
-import { endSessionsOf, type Family, leaveParent, lockFamilies, moveTask } from './ending.js';
+import { endSessionsOf, leaveParent, lockFamilies, moveTask } from './ending.js';
 import type { Outcome } from './outcome.js';
 import { inScope } from './scope.js';
 import { followChange } from './session-queue.js';
@@ -47,70 +48,71 @@ export interface DeleteRequest {
 export async function deleteTask(transactions: Transactions, request: DeleteRequest): Promise<Outcome<DeletedTask>> {
   const top = await transactions.run((unit) => deleteTop(unit, request));
   if (isRefusal(top)) return top;
-  const below = await deleteBelow(transactions, [request.id], request.actor);
+  const below = request.cascade ? await deleteBelow(transactions, request.id, request.actor) : 0;
   return { ...top, deleted: top.deleted + below };
 }
 
 /** Finishes cascades that a crash left half-way; returns how many tasks it deleted. The sweep calls it. */
 export async function resumeDeletions(database: Database, transactions: Transactions): Promise<number> {
-  const left = await listLeftDeletions(database, LEFT_AFTER_SECONDS, BATCH);
   let deleted = 0;
-  for (const id of left) deleted += await transactions.run((unit) => deleteBatch(unit, [id], null));
-  return deleted + (await deleteBelow(transactions, left, null));
+  for (const top of await listLeftDeletions(database, LEFT_AFTER_SECONDS, BATCH)) deleted += await deleteBelow(transactions, top, null);
+  return deleted;
 }
 
 async function deleteTop(unit: Unit, { actor, id, cascade }: DeleteRequest): Promise<DeletedTask | Refusal> {
   const seen = inScope(actor, await findTask(unit, id));
   if (isRefusal(seen)) return (await wasDeletedBy(unit, id, actorName(actor))) ? result(id, { already: true }) : seen;
+  if (actor.kind === 'agent' && seen.parent_id !== actor.taskId) return refuse('NOT_DIRECT_PARENT');
   await lockStructure(unit, seen.workspace_id);
-  const { family, below } = await lockGround(unit, seen, cascade);
-  const task = family.tasks.get(id);
-  if (!task) throw new ChangedMeanwhile('a task that is deleted');
-  if (actor.kind === 'agent' && task.parent_id !== actor.taskId) return refuse('NOT_DIRECT_PARENT');
-  const refusal = await refuseCaller(unit, actor, [...family.tasks.values()]);
-  if (refusal) return refusal;
+  const below = cascade ? [] : await listBelow(unit, id);
   if (actor.kind === 'agent' && below.length > 0) return refuse('CONFLICT', { field: 'cascade', rule: 'true where tasks are below it' });
+  const { tasks } = await lockFamilies(unit, [id], below);
+  if (!cascade && (await listBelow(unit, id)).some((each) => !tasks.has(each))) throw new ChangedMeanwhile('the tasks below a task');
+  const task = tasks.get(id);
+  if (task?.parent_id !== seen.parent_id) throw new ChangedMeanwhile('a task that is deleted');
+  const refusal = await refuseCaller(unit, actor, [...tasks.values()]);
+  if (refusal) return refusal;
   const detached = await markDeleted(unit, task, { by: actorName(actor), below: cascade ? null : below });
   return result(id, { detached });
 }
 
-/** Without cascade the whole subtree is locked: its depths change. */
-async function lockGround(
-  unit: Unit,
-  { id }: TaskRow,
-  cascade: boolean,
-): Promise<{ readonly family: Family; readonly below: readonly string[] }> {
-  if (cascade) return { family: await lockFamilies(unit, [id]), below: [] };
-  const subtree = await listSubtree(unit, id);
-  const family = await lockFamilies(
-    unit,
-    subtree.map((task) => task.id),
-  );
-  const now = await listSubtree(unit, id);
-  if (now.some((task) => !family.tasks.has(task.id))) throw new ChangedMeanwhile('the tasks below a task');
-  return { family, below: subtree.filter((task) => task.id !== id).map((task) => task.id) };
+/** Tasks that live on without cascade: their depths change, nothing of theirs ends. */
+async function listBelow(unit: Unit, id: string): Promise<readonly string[]> {
+  return (await listSubtree(unit, id)).flatMap((each) => (each.id === id ? [] : each.id));
 }
 
-async function deleteBelow(transactions: Transactions, ids: readonly string[], actor: Actor | null): Promise<number> {
+/** Deletes what is below a deleted task, level by level; returns how many tasks. */
+async function deleteBelow(transactions: Transactions, topId: string, actor: Actor | null): Promise<number> {
   let deleted = 0;
-  for (let level = ids; level.length > 0;) {
-    const children = await transactions.run((unit) => listChildIds(unit, level));
-    for (let at = 0; at < children.length; at += BATCH)
-      deleted += await transactions.run((unit) => deleteBatch(unit, children.slice(at, at + BATCH), actor));
-    level = children;
+  for (let above: readonly string[] = [topId]; above.length > 0;) {
+    const level: string[] = [];
+    for (let full = true; full;) {
+      const batch = await transactions.run((unit) => deleteBatch(unit, { topId, above, actor }));
+      level.push(...batch);
+      full = batch.length === BATCH;
+    }
+    deleted += level.length;
+    above = level;
   }
   return deleted;
 }
 
-/** Deletes tasks of one workspace with all that will be found below them. */
-async function deleteBatch(unit: Unit, ids: readonly string[], actor: Actor | null): Promise<number> {
-  const first = ids[0] && (await findTask(unit, ids[0]));
-  if (!first) return 0;
-  await lockStructure(unit, first.workspace_id);
-  const { tasks } = await lockFamilies(unit, ids);
-  const found = ids.flatMap((id) => tasks.get(id) ?? []);
+interface Batch {
+  readonly topId: string;
+  /** Deleted tasks of one level. */
+  readonly above: readonly string[];
+  readonly actor: Actor | null;
+}
+
+/** Deletes tasks that are directly below deleted ones; returns them. What these are is read under the lock: a child that has left stays. */
+async function deleteBatch(unit: Unit, { topId, above, actor }: Batch): Promise<readonly string[]> {
+  await lockStructureOf(unit, topId);
+  const children = await listChildrenOfDeleted(unit, above, BATCH);
+  if (children.length === 0) return [];
+  const { tasks } = await lockFamilies(unit, children);
+  const found = children.flatMap((id) => tasks.get(id) ?? []);
   for (const task of found) await markDeleted(unit, task, { by: actor ? actorName(actor) : 'system', below: null });
-  return found.length;
+  return children;
 }
 
 /** Marks one task, ends what it ran and what waits for it; `below` are the tasks that live on, `null` with a cascade. Returns its former children. */

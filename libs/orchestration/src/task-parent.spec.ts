@@ -100,3 +100,19 @@ test('two opposite moves at once make no cycle', async () => {
   const moves = await Promise.all([tasks.reparent(world.operator, one.id, two.id), tasks.reparent(world.operator, two.id, one.id)]);
   expect(moves.filter((move) => 'refused' in move)).toMatchObject([{ code: 'PARENT_NOT_USABLE' }]);
 });
+
+test('a task that a cascade of deletion has yet to reach is not moved away, nor is another one moved to it [K20]', async () => {
+  const top = await world.task();
+  const middle = await world.task({ parent: top });
+  const leaf = await world.task({ parent: middle });
+  const other = await world.task();
+  await world.rows(`UPDATE task SET deleted_at = now(), state = 'cancelled' WHERE id = $1`, [top.id]);
+  for (const [task, parent] of [
+    [middle, other],
+    [middle, null],
+    [leaf, other],
+    [other, leaf],
+  ] as const)
+    expect(await tasks.reparent(world.operator, task.id, parent?.id ?? null)).toMatchObject({ code: 'TASK_STOPPING' });
+  expect(await world.taskRow(leaf.id)).toMatchObject({ parent_id: middle.id });
+});

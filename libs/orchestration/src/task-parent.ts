@@ -14,6 +14,7 @@ import {
   findWaitedFor,
   findWaiting,
   insertAudit,
+  isBelowDeleted,
   listLineage,
   listLiveSessions,
   listSubtree,
@@ -51,7 +52,7 @@ export async function reparentTask(unit: Unit, request: ReparentRequest): Promis
   if (isRefusal(ground)) return ground;
   const { task, parent } = ground;
   if (task.parent_id === request.parentId) return { changed: false };
-  const refused = refuseMove(ground, request.limits) ?? (await refuseInLine(unit, ground));
+  const refused = refuseMove(ground, request.limits) ?? (await refuseDeletion(unit, ground)) ?? (await refuseInLine(unit, ground));
   if (refused) return refused;
   await move(unit, ground);
   await insertAudit(unit, {
@@ -92,6 +93,12 @@ async function refuseInLine(unit: Unit, { parent, subtree }: Ground): Promise<Re
   const [above, below] = [await listLineage(unit, parent.id), subtree.map(({ id }) => id)];
   const between = (await findWaitedFor(unit, below, above)) ?? (await findWaiting(unit, above, below));
   return between === null ? null : refuse('DEPENDENCY_IN_LINE', { field: 'parent_id', task_id: between });
+}
+
+/** A cascade of deletion has yet to reach the task or its new parent: neither leaves it, nor comes to it (task-delete.ts, D2). */
+async function refuseDeletion(unit: Unit, { task, parent }: Ground): Promise<Refusal | null> {
+  const leaving = await isBelowDeleted(unit, parent ? [task.id, parent.id] : [task.id]);
+  return leaving ? refuse('TASK_STOPPING') : null;
 }
 
 function refuseMove({ task, parent, subtree }: Ground, limits: Limits): Refusal | null {

@@ -60,7 +60,7 @@ export { findAdmission, loadAdmission, type Admission } from './sql/load-admissi
 export { findWaitedFor, findWaiting, listAboveWaiting } from './sql/dependency.js';
 export { deleteDependency, insertDependencies, listBlockers, listDependents, listReleasedBy, listUpstream } from './sql/dependency.js';
 export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
-export { deleteOutbox, listLeftOutbox, sendOutbox, sendOutboxUnlocked, type OutboxRow } from './sql/outbox.js';
+export { deleteOutbox, listLeftOutbox, markAnnounced, sendOutbox, sendOutboxUnlocked, type OutboxRow } from './sql/outbox.js';
 export { setRunnable } from './sql/set-runnable.js';
 export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
 export { invalidateCursors, listInterruptedTurns, revokeAllTokens, revokeLeases } from './sql/restore.js';
@@ -82,7 +82,7 @@ export { listMessages, listQueue, listTurns, type MessageFilter, type QueueKey }
 export { claimKey, findKeyedCall, releaseKey, storeKeyedResult, type CallKey } from './sql/keyed-result.js';
 export { insertAudit, type NewAudit } from './sql/insert-audit.js';
 export { countChildIn, findTaskByKey, insertPrimarySession, insertTask, type CreationKey, type NewTask } from './sql/insert-task.js';
-export { listSubtree, lockStructure, setParent } from './sql/move-below.js';
+export { listSubtree, lockStructure, lockStructureOf, setParent } from './sql/move-below.js';
 export { countSessions, insertSession, releasePrimary } from './sql/insert-session.js';
 export { readEventRange, readEvents, type EventRange } from './sql/read-events.js';
 export { findPrimarySession, readSession, readSessionsOfTask, type SessionView } from './sql/read-sessions.js';
@@ -121,7 +121,9 @@ export { listFamilyTaskIds, lockSessionSets, type SessionSets } from './sql/lock
 export { countChildOut, listChildren, listLiveSessions, updateTaskState, type TaskMove } from './sql/move-task.js';
 export {
   detachChildren,
+  isBelowDeleted,
   isFolderShared,
+  listChildrenOfDeleted,
   listLeftDeletions,
   listPurgeable,
   lockDeleted,

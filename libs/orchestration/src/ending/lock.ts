@@ -18,17 +18,20 @@ import {
 import type { Unit } from '../unit-of-work.js';
 
 export interface Family {
-  /** The tasks themselves and the tasks that they block, all with their parents. */
+  /** The tasks themselves and the tasks that they block, all with their parents; and the others that were asked for. */
   readonly tasks: ReadonlyMap<string, TaskRow>;
   /** Live sessions of all these tasks, sessions of children that wait for the tasks' answer, and those that hold their questions. */
   readonly sessions: readonly SessionRow[];
 }
 
-/** Locks everything that ending these tasks, or any of their sessions, may touch. A task that does not exist is absent. */
-export async function lockFamilies(unit: Unit, taskIds: readonly string[]): Promise<Family> {
+/**
+ * Locks everything that ending these tasks, or any of their sessions, may touch, and `others`, tasks of which only the rows change.
+ * A task that does not exist is absent.
+ */
+export async function lockFamilies(unit: Unit, taskIds: readonly string[], others: readonly string[] = []): Promise<Family> {
   const ids = await listFamilyTaskIds(unit, taskIds);
   const [tasks, relevant, sessions] = await Promise.all([
-    lockTasks(unit, ids),
+    lockTasks(unit, [...ids, ...others]),
     listFamilyTaskIds(unit, taskIds),
     lockSessionSets(unit, { liveOf: ids, waitingFor: taskIds, askedBy: taskIds }),
   ]);

@@ -34,14 +34,36 @@ export async function wasDeletedBy(tx: Tx, id: string, actor: string): Promise<b
   return rows.length > 0;
 }
 
-/** Tasks whose parent was deleted so long ago with all that is below it: the process of that cascade died. */
+/** Tasks that were deleted so long ago with all that is below them, which is still there: the process of that cascade died. */
 export async function listLeftDeletions(tx: Tx, afterSeconds: number, limit: number): Promise<readonly string[]> {
   const rows = await tx.query<{ id: string }>(
-    `SELECT t.id FROM task p JOIN task t ON t.parent_id = p.id AND t.deleted_at IS NULL
-     WHERE p.deleted_at < now() - $1 * interval '1 second' ORDER BY t.id LIMIT $2`,
+    `SELECT p.id FROM task p WHERE p.deleted_at < now() - $1 * interval '1 second'
+       AND EXISTS (SELECT 1 FROM task t WHERE t.parent_id = p.id AND t.deleted_at IS NULL) ORDER BY p.id LIMIT $2`,
     [afterSeconds, limit],
   );
   return rows.map((row) => row.id);
+}
+
+/** Direct children of deleted tasks among these. */
+export async function listChildrenOfDeleted(tx: Tx, ids: readonly string[], limit: number): Promise<readonly string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT t.id FROM task p JOIN task t ON t.parent_id = p.id AND t.deleted_at IS NULL
+     WHERE p.id = ANY($1::uuid[]) AND p.deleted_at IS NOT NULL ORDER BY t.id LIMIT $2`,
+    [ids, limit],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Whether one of the tasks is below a deleted one, which takes it along: it is the root of what is below it (D1). */
+export async function isBelowDeleted(tx: Tx, ids: readonly string[]): Promise<boolean> {
+  const rows = await tx.query(
+    `WITH RECURSIVE above(id, parent_id, deleted_at) AS (
+       SELECT id, parent_id, deleted_at FROM task WHERE id = ANY($1::uuid[])
+       UNION ALL SELECT t.id, t.parent_id, t.deleted_at FROM task t JOIN above a ON t.id = a.parent_id)
+     SELECT 1 FROM above WHERE deleted_at IS NOT NULL LIMIT 1`,
+    [ids],
+  );
+  return rows.length > 0;
 }
 
 export interface PurgeScope {

@@ -7,6 +7,11 @@ export async function lockStructure(tx: Tx, workspaceId: string): Promise<void> 
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('structure:' || $1::text, 0))`, [workspaceId]);
 }
 
+/** The same for the workspace of a task, a deleted one included; a task that is gone has none. */
+export async function lockStructureOf(tx: Tx, taskId: string): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('structure:' || workspace_id::text, 0)) FROM task WHERE id = $1`, [taskId]);
+}
+
 /** The task and all tasks below it, with their distance from it. */
 export function listSubtree(tx: Tx, id: string): Promise<readonly { readonly id: string; readonly hops: number }[]> {
   return tx.query(
