@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEFAULT_LIMITS } from '@echelon/domain';
-import { createPool, Database, setAutoRun, type TurnRow } from '@echelon/persistence';
+import { createPool, Database, listForgotten, setAutoRun, type TurnRow } from '@echelon/persistence';
 import { ROOT } from '../../../test/support/reached-root.js';
 import { answer, ASK } from '../../../test/support/waiting-child.js';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
@@ -225,6 +225,17 @@ describe('a tree that changes', () => {
     await narrow.claim(waiting.sessionId);
     await narrow.claim(below.sessionId);
   });
+});
+
+test('a session that gives up its turn waits from then on: after a long turn it is not taken for forgotten [K10, K24]', async () => {
+  const { holding, claimed } = await fullTree();
+  await narrow.prompt(holding.sessionId);
+  await narrow.rows(`UPDATE session SET announced_at = now() - interval '1 hour' WHERE id = $1`, [holding.sessionId]);
+  quiet(narrow);
+  expect(await narrow.endTurn(claimed)).toEqual({ then: 'released' });
+  expect(narrow.announced).not.toContain(holding.sessionId);
+  const forgotten = (await listForgotten(narrow.database, 30_000, 1_000)).map(({ id }) => id);
+  expect(forgotten).not.toContain(holding.sessionId);
 });
 
 test('a dead worker holds its tree’s turn until its lease is freed, and no longer [K12, K24]', async () => {

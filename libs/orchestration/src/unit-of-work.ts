@@ -8,6 +8,7 @@
  */
 import {
   type Database,
+  markAnnounced,
   newId,
   type NewEvent,
   type OpenTx,
@@ -86,10 +87,13 @@ export class Transactions {
     };
   }
 
-  /** What the trees that have a turn free again run next; who gave one up and does not come next is announced no more. */
+  /** What the trees that have a turn free again run next; who gave one up and does not come next waits as if announced now (K10). */
   async #passOn(tx: OpenTx, announced: Announcements): Promise<readonly OutboxRow[]> {
     if (this.turnsPerTree === 0 || announced.trees.size === 0) return [];
-    announced.wakes = announced.wakes.filter(({ session_id }) => !announced.yielding.has(session_id));
+    const { yielding, wakes } = announced;
+    const yielded = wakes.map(({ session_id }) => session_id).filter((id) => yielding.has(id));
+    markAnnounced(tx, yielded);
+    announced.wakes = wakes.filter(({ session_id }) => !yielding.has(session_id));
     const woken = new Set(announced.wakes.map(({ session_id }) => session_id));
     const next = await listNextTurns(tx, this.turnsPerTree, [...announced.trees]);
     return next.filter(({ session_id }) => !woken.has(session_id));

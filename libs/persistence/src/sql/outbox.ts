@@ -28,6 +28,11 @@ function send(tx: OpenTx, rows: readonly OutboxRow[], announced: string): void {
   );
 }
 
+/** Notes that sessions that have work are known to their tree, which announces them when it has a turn free. The caller holds their locks. */
+export function markAnnounced(tx: OpenTx, sessionIds: readonly string[]): void {
+  if (sessionIds.length > 0) tx.send('UPDATE session SET announced_at = clock_timestamp() WHERE id = ANY($1::uuid[])', [sessionIds]);
+}
+
 /** Rows that a crash left: older than `ageMs`, oldest first. */
 export function listLeftOutbox(tx: Tx, ageMs: number, limit: number): Promise<readonly OutboxRow[]> {
   return tx.query<OutboxRow>(
