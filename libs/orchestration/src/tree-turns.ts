@@ -3,8 +3,9 @@
  * of this touches the database. Turns of attached sessions take no slot of ours and do not count.
  *
  * C1  A claim counts under the tree's lock, so no two take the last turn. One that finds the tree full leaves its session runnable.
- * C2  Whatever frees a turn announces under the same lock as many sessions as the tree has turns free: as long as one is free and a
- *     session could take it, its announcement is under way (K10). A claim that finds nothing to do passes its announcement on.
+ * C2  Whatever frees a turn announces under the same lock as many sessions as the tree has turns free, in each workspace root: as long
+ *     as one is free and a session could take it, its announcement is under way (K10). A claim that finds nothing to do passes its
+ *     announcement on.
  * C3  The tree's lock comes after every row lock, and no row is waited for under it (K11).
  */
 import {
@@ -42,7 +43,7 @@ export async function othersWaitInTree(tx: Tx, cap: number, taskId: string): Pro
   return (await isTreeFull(tx, cap, taskId)) && (await listNextInTree(tx, await findRoot(tx, taskId), 1)).length > 0;
 }
 
-/** What the trees of these tasks run next: one announcement for each free turn that a session could take. */
+/** What the trees of these tasks run next: in each workspace root one announcement for each free turn that a session could take. */
 export async function listNextTurns(tx: Tx, cap: number, taskIds: readonly string[]): Promise<readonly OutboxRow[]> {
   const roots = new Set<string>();
   for (const id of taskIds) roots.add(await findRoot(tx, id));
