@@ -46,10 +46,10 @@ export const STRUCTURE: Predictions<Kinds> = {
   delete(m, { by, task: name, cascade }) {
     const task = named(m.tasks, name);
     if (by.kind === 'agent' && task.parent !== taskOf(m, by)) return 'NOT_DIRECT_PARENT';
-    const refusal = refuseCaller(m, by);
-    if (refusal) return refusal;
     const children = childrenOf(m, [name]);
     if (!cascade && by.kind === 'agent' && children.length > 0) return 'CONFLICT';
+    const refusal = refuseCaller(m, by);
+    if (refusal) return refusal;
     markDeleted(m, task, cascade ? [] : children);
     return cascade ? `deleted ${1 + deleteLevels(m, children)} detached 0` : `deleted 1 detached ${children.length}`;
   },
