@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Workflow } from '@echelon/contracts';
+import { waitFor } from '@echelon/testkit';
 import { ASK, entriesOfKind } from '../../../test/support/waiting-child.js';
 import { Workflows } from '../../../test/support/workflows.js';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
+import { settle } from './settle.js';
+
+const WAITING = 'SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT l.granted AND a.datname = current_database()';
 
 let world: World;
 let workflows: Workflows;
@@ -140,6 +144,26 @@ describe('a completion signal', () => {
     await workflows.end(await world.openTurn(resting.sessionId));
     expect(await entriesOfKind(world, parent.sessionId, 'alert')).toEqual([]);
   });
+});
+
+test('the step that chose what an end locks is the one that it is decided by: a change of the workflow comes before both or after both [K5, K11]', async () => {
+  const two = await workflows.define({ name: 'A' }, { name: 'B' });
+  const parent = await world.task({ title: 'The parent' });
+  const child = await workflows.taskIn(two, 'A', { parent, autopilot: true });
+  const claimed = await world.openTurn(child.sessionId);
+  accepted(await signal(child));
+  const keepA = { steps: workflows.input({ name: 'A' }).steps };
+  let change: Promise<unknown> = Promise.resolve();
+  let changed = false;
+  const record = async () => {
+    change = workflows.service.update(world.operator, two.id, keepA).then(() => (changed = true));
+    await waitFor('the change to be made or to wait', async () => changed || (await world.rows(WAITING)).length > 0);
+  };
+  await settle(world.transactions, claimed, { stop: { reason: 'completed' }, record }, { yieldToOthers: false });
+  await change;
+  expect(accepted(await workflows.service.get(world.operator, two.id)).steps).toHaveLength(1);
+  expect(await world.taskRow(child.id)).toMatchObject({ state: 'review', result: null });
+  expect(await entriesOfKind(world, parent.sessionId, 'alert')).toEqual([]);
 });
 
 describe('a turn that asked its parent', () => {

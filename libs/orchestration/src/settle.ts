@@ -30,7 +30,7 @@ import { followUpQuestions } from './question-follow-up.js';
 import { refreshWork, release } from './session-queue.js';
 import { settleStep } from './settle-step.js';
 import { othersWaitInTree } from './tree-turns.js';
-import { detailOf, holdStepOf, outcomeOf, reachesOthers } from './turn-end.js';
+import { detailOf, findStepOf, holdStepOf, outcomeOf, reachesOthers } from './turn-end.js';
 import { openEntryTurn } from './turn-opening.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -68,17 +68,17 @@ export async function settle(
   });
 }
 
-/** Locks no more than this end of the turn may touch; `null` when the lease is lost or nothing is open any more. */
+/** Locks no more than this end of the turn may touch, by a step that stays as it is until the commit; `null` when the lease is lost or nothing is open any more. */
 async function lockTurn(unit: Unit, claimed: ClaimedTurn, stop: LoopStop): Promise<ClaimedTurn | null> {
   const { session, task, lease } = claimed;
   const seen = await findOpenTurn(unit, session.id);
-  const wide = seen !== null && (await reachesOthers(unit, { ...claimed, turn: seen }, stop));
+  const wide = seen !== null && (await reachesOthers(unit, { ...claimed, turn: seen }, stop, findStepOf));
   const [locked, turn] = wide
     ? [await lockForSettlement(unit, task.id, lease), await findOpenTurn(unit, session.id)]
     : await Promise.all([lockForRest(unit, task.id, lease), findOpenTurn(unit, session.id)]);
   if (!locked || !turn) return null;
   const held = { ...claimed, ...locked, turn };
-  if (!wide && (await reachesOthers(unit, held, stop))) throw new ChangedMeanwhile('how a turn ends');
+  if (!wide && (await reachesOthers(unit, held, stop, holdStepOf))) throw new ChangedMeanwhile('how a turn ends');
   return held;
 }
 

@@ -36,10 +36,17 @@ export function reachOf({ turn, task }: ClaimedTurn, outcome: TurnOutcome, step:
   };
 }
 
-/** Whether this end may touch other tasks than the turn's own; a turn that goes on later touches none. */
-export async function reachesOthers(tx: Tx, claimed: ClaimedTurn, stop: LoopStop): Promise<boolean> {
+/** Whether this end may touch other tasks than the turn's own, by the step as `read` reads it; a turn that goes on later touches none. */
+export async function reachesOthers(tx: Tx, claimed: ClaimedTurn, stop: LoopStop, read: ReadStep): Promise<boolean> {
   const outcome = outcomeOf(claimed, stop);
-  return outcome !== null && reachesFamily(reachOf(claimed, outcome, await readStep(tx, claimed.task, findStep)));
+  return outcome !== null && reachesFamily(reachOf(claimed, outcome, await read(tx, claimed.task)));
+}
+
+type ReadStep = (tx: Tx, task: TaskRow) => Promise<StepFacts>;
+
+/** The task's step as it is now. */
+export function findStepOf(tx: Tx, task: TaskRow): Promise<StepFacts> {
+  return readStep(tx, task, findStep);
 }
 
 /** The task's step, which stays as it is until the commit. */
