@@ -14,7 +14,7 @@ export function idOf(what: string, where?: string): (given: string) => string {
 }
 
 /** The same for an argument that repeats. */
-export function idsOf(what: string, where?: string): (given: string, before?: readonly string[]) => readonly string[] {
+function idsOf(what: string, where?: string): (given: string, before?: readonly string[]) => readonly string[] {
   const parse = idOf(what, where);
   return (given, before = []) => [...before, parse(given)];
 }
