@@ -125,9 +125,9 @@ describe('settling a turn', () => {
     expect(settleTurn({ ...FACTS, outcome }).alertsParent).toBe(false);
   });
 
-  test('a missing signal alerts the parent, unless the session goes on by itself', () => {
+  test('a missing signal alerts the parent, also where the session goes on: its next turn may be stopped, and then nobody else tells', () => {
     expect(settleTurn({ ...FACTS, step: 'misses_signal' }).alertsParent).toBe(true);
-    expect(settleTurn({ ...FACTS, step: 'misses_signal', next: NEXT }).alertsParent).toBe(false);
+    expect(settleTurn({ ...FACTS, step: 'misses_signal', next: NEXT }).alertsParent).toBe(true);
     expect(settleTurn({ ...FACTS, step: 'misses_signal', hasParent: false }).alertsParent).toBe(false);
   });
 });

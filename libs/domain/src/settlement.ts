@@ -64,7 +64,7 @@ export function settleTurn(facts: SettlementFacts): Settlement {
     completesTask,
     drains,
     announces: hasWork && drains === null,
-    alertsParent: facts.hasParent && (endedBadly(facts.outcome) || (facts.step === 'misses_signal' && facts.next.do !== 'open')),
+    alertsParent: facts.hasParent && (endedBadly(facts.outcome) || facts.step === 'misses_signal'),
   };
 }
 

@@ -14,8 +14,9 @@ export function badEndText(
     end.missesSignal ? 'It ended without the completion signal that its step requires.' : `Outcome: ${end.outcome}.`,
     ...(end.detail ? ['Details, as they were recorded:', quote(end.detail)] : []),
     '',
-    `The subtask rests now and does nothing by itself. Read what happened with get_task_conversation_kandev, then decide: send it`,
-    `instructions with message_task_kandev (task_id ${task.id}), do the work another way, or leave it.`,
+    `Unless more waits in its queue, the subtask rests now and does nothing by itself. Read what happened with`,
+    `get_task_conversation_kandev, then decide: send it instructions with message_task_kandev (task_id ${task.id}), do the work another`,
+    'way, or leave it.',
   ].join('\n');
 }
 

@@ -133,13 +133,22 @@ describe('a completion signal', () => {
     expect(alerts[0]?.text).toContain('without the completion signal that its step requires');
   });
 
-  test('is not missed while the session goes on, while its children are open, and on a step that requires none [M14]', async () => {
+  test('is missed also where the session goes on, and the parent knows although the next turn is stopped [M14]', async () => {
     const { parent, child } = await childIn('Build');
     const claimed = await world.openTurn(child.sessionId);
     await world.prompt(child.sessionId);
     const settled = await workflows.end(claimed);
+    if (settled.then !== 'run') throw new Error('the prompt opens the next turn');
+    accepted(await world.services.turns.stop(world.operator, settled.claimed.turn.id));
+    await workflows.end(settled.claimed, { reason: 'cancelled' });
+    expect(await entriesOfKind(world, parent.sessionId, 'alert')).toMatchObject([{ state: 'queued', sender_task_id: child.id }]);
+  });
+
+  test('is not missed while its children are open, and on a step that requires none [M14]', async () => {
+    const { parent, child } = await childIn('Build');
+    const claimed = await world.openTurn(child.sessionId);
     await world.task({ parent: child });
-    if (settled.then === 'run') await workflows.end(settled.claimed);
+    await workflows.end(claimed);
     const resting = await workflows.taskIn(workflow, 'Check', { parent });
     await workflows.end(await world.openTurn(resting.sessionId));
     expect(await entriesOfKind(world, parent.sessionId, 'alert')).toEqual([]);
