@@ -70,6 +70,21 @@ describe('where a task moves', () => {
     expect(await move({ workflow_step_id: only!.id })).toMatchObject({ code: 'NOT_FOUND' });
   });
 
+  test('`default` names a workflow as its id does: a step of another is refused, and so is the name where none is it', async () => {
+    const task = await workflows.taskIn(workflow);
+    const move = (name: string) =>
+      workflows.tasks.moveToStep(world.operator, task.id, { workflow_id: 'default', workflow_step_id: stepOf(name) });
+    const stepOf = (name: string) => workflow.steps.find((step) => step.name === name)!.id;
+    expect(await move('Build')).toMatchObject({ code: 'NOT_FOUND', details: { field: 'workflow_id' } });
+    const usual = accepted(await workflows.service.create(world.operator, { ...workflows.input({ name: 'Only' }), is_default: true }));
+    expect(await move('Build')).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'workflow_step_id' } });
+    accepted(await workflows.service.update(world.operator, usual.id, { is_default: false }));
+    accepted(await workflows.service.update(world.operator, workflow.id, { is_default: true }));
+    accepted(await move('Build'));
+    expect(await workflows.stepOf(task)).toBe('Build');
+    accepted(await workflows.service.update(world.operator, workflow.id, { is_default: false }));
+  });
+
   test('also a task that had no workflow', async () => {
     const task = await world.task();
     expect(accepted(await workflows.move(world.operator, task, workflow, 'Build'))).toMatchObject({

@@ -15,12 +15,15 @@ export interface StepChoice {
 
 /** The step that is in use and in the workspace; NOT_FOUND names the field, as where the two do not belong together. */
 export async function chooseStep(tx: Tx, { workspaceId, workflowId, stepId }: StepChoice): Promise<StepView | Refusal> {
-  const named = workflowId === DEFAULT_WORKFLOW ? null : workflowId;
-  const id = stepId ?? (await findFirstStep(tx, workspaceId, named));
+  const isDefault = workflowId === DEFAULT_WORKFLOW;
+  const first = stepId === null || isDefault ? await findFirstStep(tx, workspaceId, isDefault ? null : workflowId) : null;
+  if (isDefault && !first) return refuse('NOT_FOUND', { field: 'workflow_id' });
+  const named = isDefault ? first?.workflow_id : workflowId;
+  const id = stepId ?? first?.id ?? null;
   const step = id !== null && isId(id) ? await holdStep(tx, id) : null;
   const usable = step?.workspace_id === workspaceId && step.archived_at === null && !step.workflow_archived;
   if (!step || !usable) return refuse('NOT_FOUND', { field: stepId === null ? 'workflow_id' : 'workflow_step_id' });
-  if (named !== null && step.workflow_id !== named)
+  if (named && step.workflow_id !== named)
     return refuse('INVALID_INPUT', { field: 'workflow_step_id', rule: 'a step of the named workflow' });
   return step;
 }

@@ -40,14 +40,18 @@ export async function holdStep(tx: Tx, id: string): Promise<StepView | null> {
   return step;
 }
 
-/** The first step of a workflow, or of the workspace's default workflow for `null`. */
-export async function findFirstStep(tx: Tx, workspaceId: string, workflowId: string | null): Promise<string | null> {
-  const [row] = await tx.query<{ id: string }>(
-    `SELECT s.id FROM workflow w JOIN workflow_step s ON s.workflow_id = w.id AND s.position = 1
+/** The workflow and its first step; for `null` the workspace's default workflow. */
+export async function findFirstStep(
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string | null,
+): Promise<{ readonly id: string; readonly workflow_id: string } | null> {
+  const [row] = await tx.query<{ id: string; workflow_id: string }>(
+    `SELECT s.id, s.workflow_id FROM workflow w JOIN workflow_step s ON s.workflow_id = w.id AND s.position = 1
      WHERE w.workspace_id = $1 AND w.archived_at IS NULL AND CASE WHEN $2::uuid IS NULL THEN w.is_default ELSE w.id = $2 END`,
     [workspaceId, workflowId],
   );
-  return row?.id ?? null;
+  return row ?? null;
 }
 
 /** Puts a locked task into a step. */
