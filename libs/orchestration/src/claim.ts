@@ -19,8 +19,8 @@ import {
   type TurnRow,
 } from '@echelon/persistence';
 import { moveTask } from './ending.js';
+import { priorityOfNext } from './session-queue.js';
 import { mayTakeTurn } from './tree-turns.js';
-import { ORDINARY } from './priority.js';
 import { openEntryTurn } from './turn-opening.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
@@ -53,7 +53,7 @@ export async function claimTurn(transactions: Transactions, sessionId: string, c
       return null;
     }
     if (facts.rootId !== null && facts.rootId !== claimer.rootId) {
-      await unit.wake(sessionId, ORDINARY, facts.rootId);
+      await unit.wake(sessionId, await priorityOfNext(unit, next), facts.rootId);
       return null;
     }
     if (!(await mayTakeTurn(unit, unit.turnsPerTree, task.id))) return null;

@@ -6,6 +6,7 @@
  */
 import { countsTowardsCap, type NextWork, nextWork } from '@echelon/domain';
 import {
+  findEntry,
   insertEntry,
   loadAdmission,
   type NewEntry,
@@ -66,7 +67,13 @@ export function tellChange(unit: Unit, { id, workspace_id, session_id, kind, sta
   return unit.tell({ workspaceId: workspace_id, type: 'queue.changed', taskId: null, sessionId: session_id, data });
 }
 
+/** How urgent it is that the session does what it does next: going on with a turn is, an entry as when it was queued. */
+export async function priorityOfNext(unit: Unit, next: Exclude<NextWork, { readonly do: 'nothing' }>): Promise<number> {
+  const entry = next.do === 'open' ? await findEntry(unit, next.entryId) : null;
+  return entry ? priorityOf({ kind: entry.kind, senderKind: entry.sender_kind }) : URGENT;
+}
+
 /** Answers, questions and what an operator writes go before the rest (K24). */
-function priorityOf(entry: NewEntry): number {
+function priorityOf(entry: Pick<NewEntry, 'kind' | 'senderKind'>): number {
   return entry.senderKind === 'operator' || !countsTowardsCap(entry.kind) ? URGENT : ORDINARY;
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Job, JobQueue } from '@echelon/messaging';
-import { announceUnreached, deleteOutbox, listForgotten, listReachedRoots } from '@echelon/persistence';
+import { announceUnreached, deleteOutbox, listForgotten, listReachedRoots, releaseLease } from '@echelon/persistence';
 import { CreatedTasks } from '../../../test/support/created-tasks.js';
 import { reachRoot, ROOT } from '../../../test/support/reached-root.js';
 import { type TestTask, World } from '../../../test/support/world.js';
 import { type ClaimedTurn, claimTurn } from './claim.js';
+import { ORDINARY, URGENT } from './priority.js';
 import { Relay } from './relay.js';
 import { enqueue } from './session-queue.js';
 import { Transactions } from './unit-of-work.js';
@@ -123,6 +124,29 @@ describe('an announcement', () => {
     expect(await claimTurn(transactions, task.sessionId, claimer(HERE))).toBeNull();
     await relay.idle();
     expect(jobs.map(({ sessionId, rootId }) => ({ sessionId, rootId }))).toEqual([{ sessionId: task.sessionId, rootId: THERE }]);
+  });
+});
+
+describe('what is passed on to the workers of its root keeps its urgency [K24]:', () => {
+  const passedOn = async (task: TestTask) => {
+    const { relay, jobs, transactions } = openProcess(HERE);
+    await claimTurn(transactions, task.sessionId, claimer(HERE));
+    await relay.idle();
+    return jobs.map(({ priority }) => priority);
+  };
+
+  test('an operator’s prompt and a turn to go on with come first, what another task wrote does not', async () => {
+    const prompt = await placed(THERE);
+    expect(await passedOn(prompt)).toEqual([URGENT]);
+    const message = await world.task();
+    await world.prompt(message.sessionId);
+    await world.endTurn((await claim(message, THERE)) as ClaimedTurn);
+    const written = { sessionId: message.sessionId, rank: 3, kind: 'prompt', text: 'Go on.', senderKind: 'task' } as const;
+    await world.run((unit) => enqueue(unit, { ...written, senderTaskId: prompt.id }));
+    expect(await passedOn(message)).toEqual([ORDINARY]);
+    const { lease } = (await claim(message, THERE)) as ClaimedTurn;
+    await world.run((unit) => releaseLease(unit, lease.sessionId, 'idle'));
+    expect(await passedOn(message)).toEqual([URGENT]);
   });
 });
 
