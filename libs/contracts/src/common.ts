@@ -6,6 +6,10 @@ export const Id = z.uuid().meta({ description: 'UUIDv7' });
 export const Instant = z.iso.datetime({ precision: 3 });
 export const Cursor = z.string().max(512).meta({ description: 'Opaque: pass on what the last page returned.' });
 
+/** A whole number that a client sends: no larger than what the database stores. */
+export const WholeNumber = z.int().min(0).max(LIMITS.whole_number.default);
+export const PositiveNumber = z.int().positive().max(LIMITS.whole_number.default);
+
 /** How many items a client may ask for, from a query string. */
 export const PageLimit = z.coerce.number().int().min(1).max(LIMITS.page_items.default).default(50);
 export const PageQuery = z.strictObject({ limit: PageLimit, cursor: Cursor.optional() });

@@ -1,4 +1,4 @@
-export { Cursor, Id, PageLimit, PageQuery, pageOf, type Page } from './common.js';
+export { Cursor, Id, PageLimit, PageQuery, pageOf, WholeNumber, type Page } from './common.js';
 export { ERRORS, Problem, type ErrorCode, type ErrorDefinition } from './errors.js';
 export { DurableEvent, EventType, LiveEvent } from './event.js';
 export {

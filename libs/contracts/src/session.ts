@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Instant } from './common.js';
+import { Id, Instant, PositiveNumber } from './common.js';
 import { PendingAction } from './task.js';
 
 const SessionState = z.enum(['created', 'running', 'idle', 'waiting_for_input', 'parked', 'completed', 'failed', 'cancelled']);
@@ -111,7 +111,7 @@ export type QueueEntry = z.infer<typeof QueueEntry>;
 
 /** A new text for a waiting entry, if it still is the revision that the editor saw. */
 export const EditQueueEntry = z
-  .strictObject({ text: z.string().trim().min(1), revision: z.int().min(1).describe('The revision that you read.') })
+  .strictObject({ text: z.string().trim().min(1), revision: PositiveNumber.describe('The revision that you read.') })
   .meta({ id: 'EditQueueEntry' });
 export type EditQueueEntry = z.infer<typeof EditQueueEntry>;
 

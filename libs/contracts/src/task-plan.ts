@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Instant } from './common.js';
+import { Id, Instant, WholeNumber } from './common.js';
 
 const isText = (text: string) => text.trim() !== '';
 
@@ -25,11 +25,7 @@ export const WriteTaskPlan = z
   .strictObject({
     content: z.string().refine(isText, 'must not be empty').meta({ description: 'The whole plan, as markdown.' }),
     title: z.string().refine(isText, 'must not be empty').optional().meta({ description: 'Kept where absent; “Plan” for a new one.' }),
-    expected_revision: z
-      .int()
-      .min(0)
-      .optional()
-      .meta({ description: 'Refuse unless the plan has this revision; 0: unless there is none.' }),
+    expected_revision: WholeNumber.optional().meta({ description: 'Refuse unless the plan has this revision; 0: unless there is none.' }),
   })
   .meta({ id: 'WriteTaskPlan' });
 export type WriteTaskPlan = z.infer<typeof WriteTaskPlan>;

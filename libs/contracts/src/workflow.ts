@@ -1,8 +1,8 @@
-import { MAX_STEPS } from '@echelon/domain';
+import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
-import { Id, Instant } from './common.js';
+import { Id, Instant, PositiveNumber } from './common.js';
 
-const StepName = z.string().trim().min(1).max(60);
+const StepName = z.string().trim().min(1).max(LIMITS.step_name_characters.default);
 const OnTurnComplete = z.enum(['none', 'move_to_next', 'move_to_step']);
 
 export const WorkflowStep = z
@@ -47,9 +47,9 @@ const StepInput = z.strictObject({
 export const CreateWorkflow = z
   .strictObject({
     workspace_id: Id,
-    name: z.string().trim().min(1).max(120),
+    name: z.string().trim().min(1).max(LIMITS.name_characters.default),
     is_default: z.boolean().default(false),
-    steps: z.array(StepInput).min(1).max(MAX_STEPS),
+    steps: z.array(StepInput).min(1).max(LIMITS.steps_per_workflow.default),
   })
   .meta({ id: 'CreateWorkflow' });
 export type CreateWorkflow = z.infer<typeof CreateWorkflow>;
@@ -61,10 +61,10 @@ const StepChange = StepInput.extend({
 /** `steps` is the whole new list: what it names stays, in its order; steps that it leaves out are archived. */
 export const UpdateWorkflow = z
   .strictObject({
-    name: z.string().trim().min(1).max(120).optional(),
+    name: z.string().trim().min(1).max(LIMITS.name_characters.default).optional(),
     is_default: z.boolean().optional(),
-    steps: z.array(StepChange).min(1).max(MAX_STEPS).optional(),
-    expected_revision: z.int().positive().optional(),
+    steps: z.array(StepChange).min(1).max(LIMITS.steps_per_workflow.default).optional(),
+    expected_revision: PositiveNumber.optional(),
   })
   .meta({ id: 'UpdateWorkflow' });
 export type UpdateWorkflow = z.infer<typeof UpdateWorkflow>;

@@ -1,6 +1,6 @@
 import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
-import { Id, Instant } from './common.js';
+import { Id, Instant, PositiveNumber } from './common.js';
 
 export const Workspace = z.object({ id: Id, name: z.string(), created_at: Instant }).meta({ id: 'Workspace' });
 export type Workspace = z.infer<typeof Workspace>;
@@ -16,10 +16,10 @@ export type WorkspaceGrant = z.infer<typeof WorkspaceGrant>;
 const Runtime = z.enum(['loop', 'external', 'passthrough']);
 const Budgets = z
   .strictObject({
-    max_rounds: z.int().positive().optional(),
-    max_tool_launches: z.int().positive().optional(),
-    max_wall_seconds: z.int().positive().optional(),
-    max_tokens: z.int().positive().optional(),
+    max_rounds: PositiveNumber.optional(),
+    max_tool_launches: PositiveNumber.optional(),
+    max_wall_seconds: PositiveNumber.optional(),
+    max_tokens: PositiveNumber.optional(),
   })
   .meta({ id: 'Budgets', description: 'All off unless set.' });
 
@@ -52,11 +52,11 @@ export const CreateProfile = z
     provider: z.string().trim().min(1).max(60),
     model: z.string().trim().min(1).max(200),
     system_prompt: z.string().default(''),
-    max_output_tokens: z.int().positive().nullable().default(null),
+    max_output_tokens: PositiveNumber.nullable().default(null),
     fallback_models: z.array(z.string().trim().min(1)).max(3).default([]),
     budgets: Budgets.default({}),
-    parent_question_timeout_seconds: z.int().positive().nullable().default(null),
-    user_question_timeout_seconds: z.int().positive().nullable().default(null),
+    parent_question_timeout_seconds: PositiveNumber.nullable().default(null),
+    user_question_timeout_seconds: PositiveNumber.nullable().default(null),
   })
   .meta({ id: 'CreateProfile' });
 export type CreateProfile = z.infer<typeof CreateProfile>;
@@ -67,11 +67,11 @@ export const UpdateProfile = z
     provider: z.string().trim().min(1).max(60).optional(),
     model: z.string().trim().min(1).max(200).optional(),
     system_prompt: z.string().optional(),
-    max_output_tokens: z.int().positive().nullable().optional(),
+    max_output_tokens: PositiveNumber.nullable().optional(),
     fallback_models: z.array(z.string().trim().min(1)).max(3).optional(),
     budgets: Budgets.optional(),
-    parent_question_timeout_seconds: z.int().positive().nullable().optional(),
-    user_question_timeout_seconds: z.int().positive().nullable().optional(),
+    parent_question_timeout_seconds: PositiveNumber.nullable().optional(),
+    user_question_timeout_seconds: PositiveNumber.nullable().optional(),
   })
   .meta({ id: 'UpdateProfile' });
 export type UpdateProfile = z.infer<typeof UpdateProfile>;
@@ -100,7 +100,7 @@ export const IssueToken = z
     label: z.string().trim().min(1).max(LIMITS.name_characters.default),
     session_id: Id.optional(),
     task_id: Id.optional(),
-    expires_in_seconds: z.int().positive().optional(),
+    expires_in_seconds: PositiveNumber.optional(),
   })
   .meta({ id: 'IssueToken' });
 export type IssueToken = z.infer<typeof IssueToken>;

@@ -85,4 +85,4 @@ export { refuseReparent } from './task-parent.js';
 export { decidePlanWrite, type PlanIntention, type PlanWriter, refusePlanWriter } from './task-plan.js';
 export { taskMachine, type TaskEvent, type TaskState } from './task.js';
 export { PARK_EVENTS, turnMachine, type ParkReason, type TurnEvent, type TurnOutcome, type TurnStatus } from './turn.js';
-export { MAX_STEPS, type OnTurnComplete, refuseWorkflow, type StepDefinition, targetOf } from './workflow.js';
+export { type OnTurnComplete, refuseWorkflow, type StepDefinition, targetOf } from './workflow.js';

@@ -23,7 +23,22 @@ export const LIMITS = {
   name_characters: {
     default: 120,
     unit: 'characters',
-    meaning: 'name of a workspace or profile, label of a token',
+    meaning: 'name of a workspace, profile or workflow, label of a token',
+    code: 'INVALID_INPUT',
+    fixed: true,
+  },
+  step_name_characters: {
+    default: 60,
+    unit: 'characters',
+    meaning: 'name of a step of a workflow',
+    code: 'INVALID_INPUT',
+    fixed: true,
+  },
+  steps_per_workflow: { default: 20, unit: 'steps', meaning: 'steps of a workflow', code: 'INVALID_INPUT', fixed: true },
+  whole_number: {
+    default: 2_147_483_647,
+    unit: 'units',
+    meaning: 'any other whole number that a client sends, such as seconds, tokens and revisions',
     code: 'INVALID_INPUT',
     fixed: true,
   },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MAX_STEPS, type OnTurnComplete, refuseWorkflow, type StepDefinition, targetOf } from '@echelon/domain';
+import { LIMITS, type OnTurnComplete, refuseWorkflow, type StepDefinition, targetOf } from '@echelon/domain';
 
 function step(name: string, rule: OnTurnComplete | `to ${string}` = 'none', instructions = ''): StepDefinition {
   const moveTo = rule.startsWith('to ') ? rule.slice(3) : null;
@@ -33,8 +33,8 @@ describe('a definition', () => {
   });
 
   test('has a limited number of steps', () => {
-    const steps = Array.from({ length: MAX_STEPS + 1 }, (_, n) => step(`step ${n}`));
-    expect(refuseWorkflow(steps)).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    const steps = Array.from({ length: LIMITS.steps_per_workflow.default + 1 }, (_, n) => step(`step ${n}`));
+    expect(refuseWorkflow(steps)).toMatchObject({ code: 'INVALID_INPUT', details: { rule: 'at most 20' } });
     expect(refuseWorkflow(steps.slice(1))).toBeNull();
   });
 

@@ -6,12 +6,12 @@
  * W3  A step with instructions opens a turn when a task enters it, so a circle of rules through such steps alone would run for ever
  *     without anybody's word: it is refused where it is defined. A step without instructions in the circle rests the task.
  */
+import { LIMITS } from './limits.js';
 import { refuse, type Refusal } from './refusal.js';
 
 export type OnTurnComplete = 'none' | 'move_to_next' | 'move_to_step';
 
-/** Most steps of one workflow. */
-export const MAX_STEPS = 20;
+const MOST_STEPS = LIMITS.steps_per_workflow.default;
 
 export interface StepDefinition {
   readonly name: string;
@@ -24,7 +24,7 @@ export interface StepDefinition {
 /** Refuses a list of steps that is no workflow; `null` allows it. */
 export function refuseWorkflow(steps: readonly StepDefinition[]): Refusal | null {
   if (steps.length === 0) return refuse('INVALID_INPUT', { field: 'steps', rule: 'at least one' });
-  if (steps.length > MAX_STEPS) return refuse('LIMIT_EXCEEDED', { field: 'steps', max: MAX_STEPS, actual: steps.length });
+  if (steps.length > MOST_STEPS) return refuse('INVALID_INPUT', { field: 'steps', rule: `at most ${MOST_STEPS}` });
   const names = steps.map(({ name }) => name);
   const twice = names.find((name, place) => names.indexOf(name) !== place);
   if (twice !== undefined) return refuse('INVALID_INPUT', { field: 'steps', rule: 'names are unique', step: twice });

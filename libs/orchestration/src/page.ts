@@ -1,5 +1,5 @@
 /** Pages of lists: an opaque cursor says where the last page ended. */
-import type { Page } from '@echelon/contracts';
+import { type Page, WholeNumber } from '@echelon/contracts';
 import { isRefusal, refuse, type Refusal } from '@echelon/domain';
 import type { Keyset, PageOf, QueueKey } from '@echelon/persistence';
 import { z } from 'zod';
@@ -9,9 +9,11 @@ interface PageRequest {
   readonly cursor?: string | undefined;
 }
 
+/** Of a queue entry (`rankOf`). */
+const LAST_RANK = 3;
 const TimeKey = z.tuple([z.iso.datetime({ precision: 3 }), z.uuid()]);
-const NumberKey = z.tuple([z.int().nonnegative()]);
-const QueuePlace = z.tuple([z.int(), z.int()]);
+const NumberKey = z.tuple([WholeNumber]);
+const QueuePlace = z.tuple([z.int().min(0).max(LAST_RANK), WholeNumber]);
 
 /** The page after a cursor of `pageByCreation`; one row more than asked for tells whether there is another page. */
 export function readPageByCreation(request: PageRequest): PageOf<Keyset> | Refusal {

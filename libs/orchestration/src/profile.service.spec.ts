@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CreateProfile } from '@echelon/contracts';
-import { DEFAULT_LIMITS } from '@echelon/domain';
+import { DEFAULT_LIMITS, LIMITS } from '@echelon/domain';
 import { newId } from '@echelon/persistence';
 import { accepted, World } from '../../../test/support/world.js';
 import { ProfileService } from './profile.service.js';
@@ -63,6 +63,13 @@ describe('a profile', () => {
     const other = accepted(await profiles.create(world.operator, input()));
     expect(await profiles.update(world.operator, other.id, { name: 'Once' })).toMatchObject({ code: 'CONFLICT' });
     accepted(await profiles.update(world.operator, id, { name: 'Once' }));
+  });
+
+  test('holds the largest numbers that a client may send', async () => {
+    const most = LIMITS.whole_number.default;
+    const numbers = { max_output_tokens: most, parent_question_timeout_seconds: most, user_question_timeout_seconds: most };
+    const { id } = accepted(await profiles.create(world.operator, input(numbers)));
+    expect(accepted(await profiles.get(world.operator, id))).toMatchObject(numbers);
   });
 
   test('has a system prompt within the limit', async () => {

@@ -1,18 +1,17 @@
 import type { ToolDefinition } from '@echelon/agent-loop';
-import type { Message, Page } from '@echelon/contracts';
+import { type Message, type Page, WholeNumber } from '@echelon/contracts';
 import { z } from 'zod';
 import { exactId } from './tool-arguments.js';
 import { callerOf, type ToolContext } from './tool-context.js';
 import { toResult } from './tool-result.js';
 import type { ToolServices } from './tool-services.js';
 
-const Sequence = z.int().min(0);
 const GetTaskConversationInput = z.strictObject({
   task_id: exactId('Task whose conversation to read.'),
   session_id: exactId('One session of the task; left out, its primary one.').optional(),
   limit: z.int().min(1).max(200).default(20).describe('Messages at most, 1 to 200.'),
-  before: Sequence.optional().describe('Only messages before this sequence number.'),
-  after: Sequence.optional().describe('Only messages after this sequence number; not together with before.'),
+  before: WholeNumber.optional().describe('Only messages before this sequence number.'),
+  after: WholeNumber.optional().describe('Only messages after this sequence number; not together with before.'),
   message_types: z
     .array(z.string().min(1).max(64))
     .min(1)

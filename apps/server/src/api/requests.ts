@@ -1,5 +1,6 @@
 /** What REST routes take beside the bodies that `contracts` defines. Everything is strict: an unknown parameter is refused. */
 import { Id, PageLimit, PageQuery, Task, UserQuestion } from '@echelon/contracts';
+import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
 
 export const ListProfiles = PageQuery.extend({ workspace_id: Id.optional() });
@@ -8,11 +9,13 @@ export type ListProfiles = z.infer<typeof ListProfiles>;
 export const ListWorkflows = PageQuery.extend({ workspace_id: Id.optional() });
 export type ListWorkflows = z.infer<typeof ListWorkflows>;
 
+const Sequence = z.coerce.number().int().min(0).max(LIMITS.whole_number.default);
+
 export const ListMessages = z
   .strictObject({
     limit: PageLimit,
-    before: z.coerce.number().int().min(0).optional().describe('Sequence of a message, exclusive.'),
-    after: z.coerce.number().int().min(0).optional().describe('Sequence of a message, exclusive.'),
+    before: Sequence.optional().describe('Sequence of a message, exclusive.'),
+    after: Sequence.optional().describe('Sequence of a message, exclusive.'),
     types: z
       .string()
       .max(500)
