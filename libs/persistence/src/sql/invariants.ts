@@ -4,7 +4,7 @@
  */
 import { RELEASING_STATES } from '@echelon/domain';
 import type { OpenTx } from '../database.js';
-import { isPresent, PRESENCE_LOCK_CLASS } from './presence-lock.js';
+import { isPresent } from './presence-lock.js';
 
 const PENDING = `type = 'parent_question' AND metadata->>'status' = 'pending'`;
 const ENDED = `('completed', 'failed', 'cancelled')`;
@@ -71,9 +71,7 @@ const INVARIANTS = {
     GROUP BY t.id HAVING CASE count(*) FILTER (WHERE ${BY_ID}) WHEN 1 THEN false WHEN 0
       THEN count(*) FILTER (WHERE ${BY_RESULT}) <> 1 AND count(*) FILTER (WHERE ${BY_OWN_KEY}) = 0 ELSE true END`,
   'no session runs without a live lease': `
-    SELECT s.id FROM session s WHERE s.state = 'running' AND NOT coalesce(s.lease_until > clock_timestamp() AND (s.lease_presence IS NULL OR EXISTS (
-      SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${PRESENCE_LOCK_CLASS} AND l.objid = s.lease_presence::oid AND l.granted
-        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))), false)`,
+    SELECT s.id FROM session s WHERE s.state = 'running' AND NOT coalesce(s.lease_until > clock_timestamp() AND (s.lease_presence IS NULL OR ${isPresent('s.lease_presence')}), false)`,
   'no session that does not run holds a worker': `SELECT id, state FROM session WHERE state <> 'running' AND lease_owner IS NOT NULL`,
   'no session has work that nobody does': `SELECT s.id, s.state FROM session s WHERE s.runnable AND ${LOST}`,
   'every pending question can be answered by its parent': `
