@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEFAULT_RETENTION, RETENTION } from '@echelon/domain';
+import { DEFAULT_RETENTION, type Retention, RETENTION } from '@echelon/domain';
 import { deleteOld, lockSequencer, readEventRange, stampEvents } from '@echelon/persistence';
 import { World } from '../../../test/support/world.js';
 import { applyRetention } from './retention.js';
@@ -10,6 +10,13 @@ beforeAll(async () => {
   world = await World.open();
 });
 afterAll(() => world.close());
+
+/** What could not be deleted. */
+async function apply(changed: Partial<Retention> = {}): Promise<string[]> {
+  const failed: string[] = [];
+  await applyRetention(world.database, { ...DEFAULT_RETENTION, ...changed }, (_error, what) => failed.push(what));
+  return failed;
+}
 
 async function tell(count: number): Promise<void> {
   for (let number = 0; number < count; number++) {
@@ -27,11 +34,11 @@ test('old events go, young ones and the newest stay, and the oldest position is 
   await tell(3);
   await world.rows(`UPDATE event SET created_at = now() - interval '8 days'`);
   await tell(2);
-  await applyRetention(world.database, DEFAULT_RETENTION);
+  await apply();
   expect((await world.rows('SELECT id FROM event')).length).toBe(2);
   expect(await readEventRange(world.database)).toEqual({ head: '5', oldest: '4' });
   await world.rows(`UPDATE event SET created_at = now() - interval '8 days'`);
-  await applyRetention(world.database, DEFAULT_RETENTION);
+  await apply();
   expect(await world.rows('SELECT position FROM event')).toEqual([{ position: '5' }]);
 });
 
@@ -73,11 +80,11 @@ async function left(taskId: string): Promise<object> {
 
 test('each thing goes at the age that the table names, and an operator may change it [O24]', async () => {
   const [young, middle, old] = [await story(1), await story(29), await story(31)];
-  await applyRetention(world.database, { ...DEFAULT_RETENTION, artifacts: 0 });
+  await apply({ artifacts: 0 });
   expect(await left(young)).toEqual({ request_texts: 1, artifacts: 1, keyed_results: 1, plan_writes: 1, turns: 1 });
   expect(await left(middle)).toEqual({ request_texts: 1, artifacts: 1, keyed_results: 0, plan_writes: 0, turns: 1 });
   expect(await left(old)).toEqual({ request_texts: 0, artifacts: 1, keyed_results: 0, plan_writes: 0, turns: 1 });
-  await applyRetention(world.database, { ...DEFAULT_RETENTION, artifacts: 30 });
+  await apply({ artifacts: 30 });
   expect([await left(middle), await left(old)]).toMatchObject([{ artifacts: 1 }, { artifacts: 0 }]);
 });
 
@@ -92,6 +99,15 @@ test('a sweep deletes in batches and goes on until nothing old is left [O26]', a
      SELECT gen_random_uuid(), 'k', 'b', now() - interval '3 days' FROM generate_series(1, 1201)`,
   );
   expect(await deleteOld(world.database, 'keyed_results', { days: 2, limit: 500 })).toBe(500);
-  await applyRetention(world.database, DEFAULT_RETENTION);
+  await apply();
   expect(await world.rows(`SELECT 1 FROM idempotency_record WHERE created_at < now() - interval '2 days'`)).toEqual([]);
+});
+
+test('a kind that cannot be deleted is told, and keeps no other from being deleted', async () => {
+  const taskId = await story(31);
+  await world.asOwner('ALTER TABLE event RENAME TO event_elsewhere');
+  expect(await apply()).toEqual(['events']);
+  await world.asOwner('ALTER TABLE event_elsewhere RENAME TO event');
+  expect(await left(taskId)).toEqual({ request_texts: 0, artifacts: 0, keyed_results: 0, plan_writes: 0, turns: 1 });
+  expect(await apply()).toEqual([]);
 });

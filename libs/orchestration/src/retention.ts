@@ -6,10 +6,17 @@ const BATCH = 500;
 /** Batches of one kind that one pass deletes; the next pass goes on. */
 const MOST_BATCHES = 20;
 
-/** Deletes what is too old, each batch in a transaction of its own. */
-export async function applyRetention(database: Database, retention: Retention): Promise<void> {
+/**
+ * Deletes what is too old, each batch in a transaction of its own. A kind that fails keeps no other from being deleted: its error is
+ * told to `onError`.
+ */
+export async function applyRetention(
+  database: Database,
+  retention: Retention,
+  onError: (error: unknown, what: RetentionName) => void,
+): Promise<void> {
   for (const what of Object.keys(RETENTION) as RetentionName[]) {
-    if (retention[what] > 0) await deleteAll(database, what, retention[what]);
+    if (retention[what] > 0) await deleteAll(database, what, retention[what]).catch((error: unknown) => onError(error, what));
   }
 }
 

@@ -57,12 +57,14 @@ export class Sweeper {
 
   constructor(private readonly options: SweeperOptions) {}
 
+  readonly #failed = (error: unknown, what: string): void => this.options.log.error({ error, what }, 'sweep.failed');
+
   start(): void {
     const { database, retention = DEFAULT_RETENTION, presenceEveryMs = 200, restEveryMs = 5_000 } = this.options;
     this.#timers = [
       this.#every(presenceEveryMs, () => this.sweepLeases()),
       this.#every(restEveryMs, () => this.sweepRest()),
-      this.#every(RETENTION_MS, () => applyRetention(database, retention)),
+      this.#every(RETENTION_MS, () => applyRetention(database, retention, this.#failed)),
       this.#every(
         restEveryMs,
         () => this.sweepDeleted(),
@@ -124,7 +126,7 @@ export class Sweeper {
     try {
       await step();
     } catch (error) {
-      this.options.log.error({ error, what }, 'sweep.failed');
+      this.#failed(error, what);
     }
   }
 
