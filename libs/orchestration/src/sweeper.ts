@@ -108,10 +108,10 @@ export class Sweeper {
 
   /** One pass over deleted tasks whose folders this process reaches: every process has its own. */
   async sweepDeleted(afterSeconds?: number): Promise<void> {
-    const { database, transactions, folders } = this.options;
+    const { database, transactions, log, folders } = this.options;
     if (!folders) return;
     await this.#attempt('deleted', () =>
-      purgeDeleted(database, transactions, { folders, ...(afterSeconds === undefined ? {} : { afterSeconds }) }),
+      purgeDeleted(database, transactions, { folders, log, ...(afterSeconds === undefined ? {} : { afterSeconds }) }),
     );
   }
 

@@ -211,6 +211,7 @@ describe('deleting a task', () => {
     accepted(await tasks.delete(world.operator, blocker.id, ALONE));
     await purgeDeleted(world.database, world.transactions, {
       folders: { rootId: newId(), remove: async () => undefined },
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       afterSeconds: -1,
     });
     const held = accepted(await tasks.get(world.operator, waiting.id));

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEFAULT_LIMITS } from '@echelon/domain';
-import { newId } from '@echelon/persistence';
-import { failingTransactions, fails } from '../../../test/support/failing-database.js';
+import { lockDeleted, newId } from '@echelon/persistence';
+import { failingTransactions, InjectedFailure } from '../../../test/support/failing-database.js';
 import { findBroken } from '../../../test/support/invariants.js';
 import { ROOT } from '../../../test/support/reached-root.js';
 import { waitingChild } from '../../../test/support/waiting-child.js';
 import { accepted, World } from '../../../test/support/world.js';
 import { resumeDeletions } from './task-delete.js';
-import { purgeDeleted } from './task-purge.js';
+import { purgeDeleted, type TaskFolders } from './task-purge.js';
 import { TaskService } from './task.service.js';
 
 let world: World;
@@ -24,7 +24,12 @@ const CREATE = { prompt: 'More.', autopilot: false, blocked_by: [], start_agent:
 
 const removed: string[] = [];
 const FOLDERS = { rootId: ROOT.id, remove: async (folder: string) => void removed.push(folder) };
-const purge = () => purgeDeleted(world.database, world.transactions, { folders: FOLDERS, afterSeconds: -1 });
+const failed: { readonly error: unknown; readonly taskId: string }[] = [];
+const log = { info: () => undefined, warn: () => undefined, error: (facts: object) => void failed.push(facts as (typeof failed)[number]) };
+const purgeWith = (folders: TaskFolders, transactions = world.transactions) =>
+  purgeDeleted(world.database, transactions, { folders, log, afterSeconds: -1 });
+const purge = () => purgeWith(FOLDERS);
+const failures = () => failed.splice(0);
 
 describe('purging what was deleted', () => {
   test('leaves no row that names the task or its sessions but events and audit, and the invariants hold all along [O19, O20]', async () => {
@@ -43,14 +48,15 @@ describe('purging what was deleted', () => {
   });
 
   test('that fails at any statement leaves the invariants whole, and the next pass goes on', async () => {
-    for (let statement = 1, failed = true; failed; statement++) {
+    for (let statement = 1, stopped = true; stopped; statement++) {
       const task = await world.task({ autopilot: true, parent: await world.task() });
       await world.endTurn(await world.openTurn(task.sessionId));
       await waitingChild(world, task);
       accepted(await tasks.delete(world.operator, task.id, ALONE));
-      failed = await fails(
-        purgeDeleted(world.database, failingTransactions(world.database, statement), { folders: FOLDERS, afterSeconds: -1 }),
-      );
+      await purgeWith(FOLDERS, failingTransactions(world.database, statement));
+      const errors = failures().map(({ error }) => error);
+      for (const error of errors) expect(error).toBeInstanceOf(InjectedFailure);
+      stopped = errors.length > 0;
       expect(await findBroken(world.database)).toEqual([]);
       await purge();
       expect(await namesOf([task.id, task.sessionId])).toEqual(['audit', 'event']);
@@ -63,11 +69,54 @@ describe('purging what was deleted', () => {
     await world.endTurn(claimed);
     accepted(await tasks.delete(world.operator, task.id, ALONE));
     const stuck = { ...FOLDERS, remove: () => Promise.reject(new Error('in use')) };
-    await expect(purgeDeleted(world.database, world.transactions, { folders: stuck, afterSeconds: -1 })).rejects.toThrow('in use');
+    expect(await purgeWith(stuck)).toBe(0);
+    expect(failures()).toMatchObject([{ taskId: task.id, error: { message: 'in use' } }]);
     expect(await namesOf([claimed.turn.id])).not.toContain('turn');
     expect(await namesOf([task.id])).toContain('task');
     await purge();
     expect(await namesOf([task.id])).toEqual(['audit', 'event']);
+  });
+
+  test('passes over a task whose folder cannot be removed, and over a page full of them', async () => {
+    await purge();
+    const ids: string[] = [];
+    for (let at = 0; at < 101; at++) ids.push((await world.task()).id);
+    await world.rows(
+      `UPDATE task SET deleted_at = now() - interval '1 day', state = 'cancelled', ended_at = now() WHERE id = ANY($1::uuid[])`,
+      [ids],
+    );
+    const last = await world.task();
+    accepted(await tasks.delete(world.operator, last.id, ALONE));
+    const remove = (folder: string) => (folder === last.id ? Promise.resolve() : Promise.reject(new Error('read-only')));
+    expect(await purgeWith({ ...FOLDERS, remove })).toBe(1);
+    expect(
+      failures()
+        .map(({ taskId }) => taskId)
+        .toSorted(),
+    ).toEqual(ids.toSorted());
+    expect((await purge()) + (await purge())).toBe(101);
+  });
+
+  test('holds no lock while a folder is removed, and what another process purges meanwhile is no failure [O19]', async () => {
+    const task = await world.task();
+    await world.endTurn(await world.openTurn(task.sessionId));
+    accepted(await tasks.delete(world.operator, task.id, ALONE));
+    const inner: number[] = [];
+    const remove = async () => void inner.push(await purge());
+    expect(await purgeWith({ ...FOLDERS, remove })).toBe(0);
+    expect([inner, failures()]).toEqual([[1], []]);
+  });
+
+  test('leaves a task alone that another process is at', async () => {
+    const task = await world.task();
+    await world.endTurn(await world.openTurn(task.sessionId));
+    accepted(await tasks.delete(world.operator, task.id, ALONE));
+    await world.run(async (unit) => {
+      await lockDeleted(unit, task.id);
+      expect(await purge()).toBe(0);
+    });
+    expect(failures()).toEqual([]);
+    expect(await purge()).toBe(1);
   });
 
   test('references nothing from the audit: its rows outlive what they speak of [O20]', async () => {
@@ -80,7 +129,7 @@ describe('purging what was deleted', () => {
     const below = await world.task({ parent: top });
     accepted(await tasks.delete(world.operator, recent.id, ALONE));
     await world.rows(`UPDATE task SET deleted_at = now() - interval '1 hour', state = 'cancelled' WHERE id = $1`, [top.id]);
-    expect(await purgeDeleted(world.database, world.transactions, { folders: FOLDERS })).toBe(0);
+    expect(await purgeDeleted(world.database, world.transactions, { folders: FOLDERS, log })).toBe(0);
     expect(await resumeDeletions(world.database, world.transactions)).toBe(1);
     expect(await purge()).toBe(3);
     expect(await namesOf([below.id])).toEqual(['audit', 'event']);
@@ -111,7 +160,7 @@ describe('purging what was deleted', () => {
     accepted(await tasks.delete(world.operator, task.id, ALONE));
     expect(await purge()).toBe(0);
     const far = { ...FOLDERS, rootId: root };
-    expect(await purgeDeleted(world.database, world.transactions, { folders: far, afterSeconds: -1 })).toBe(1);
+    expect(await purgeWith(far)).toBe(1);
     expect(await world.rows('SELECT 1 FROM task_folder WHERE folder = $1', [task.id])).toEqual([]);
   });
 });

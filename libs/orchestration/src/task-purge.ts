@@ -3,10 +3,13 @@
  * (operations.md, Deletion, Retention).
  *
  * P1  Each batch is a transaction of its own that may be repeated; a crash between two of them leaves the rest for the next pass.
- * P2  A folder goes with the last task that works in it, before the row that names it.
+ * P2  A folder goes with the last task that works in it, before the row that names it and outside of any transaction: nobody comes to a
+ *     folder of which all tasks are deleted, and one that is gone may be removed again.
+ * P3  What cannot be purged keeps nothing else from it: it is told, passed over, and tried again in the next pass.
  */
 import { type Database, isFolderShared, listPurgeable, lockDeleted, purgeSessionRows, purgeTask, purgeTurns } from '@echelon/persistence';
-import type { Transactions } from './unit-of-work.js';
+import type { Logger } from './logger.js';
+import type { Transactions, Unit } from './unit-of-work.js';
 
 const TASKS = 100;
 const TURNS = 20;
@@ -22,35 +25,55 @@ export interface TaskFolders {
   remove(folder: string): Promise<void>;
 }
 
-/** Purges what was deleted a while ago; returns how many tasks are gone for good. */
+export interface Purge {
+  readonly folders: TaskFolders;
+  readonly log: Logger;
+  readonly afterSeconds?: number;
+}
+
+/** Purges what was deleted a while ago, at most a page of it; returns how many tasks are gone for good. */
 export async function purgeDeleted(
   database: Database,
   transactions: Transactions,
-  { folders, afterSeconds = AFTER_SECONDS }: { readonly folders: TaskFolders; readonly afterSeconds?: number },
+  { folders, log, afterSeconds = AFTER_SECONDS }: Purge,
 ): Promise<number> {
+  const stuck: string[] = [];
   let gone = 0;
-  for (const id of await listPurgeable(database, { afterSeconds, rootId: folders.rootId, limit: TASKS })) {
-    while (await purgeBatch(transactions, id));
-    if (await purgeLast(transactions, id, folders)) gone++;
+  for (let seen = -1; seen < stuck.length;) {
+    seen = stuck.length;
+    for (const id of await listPurgeable(database, { afterSeconds, rootId: folders.rootId, except: stuck, limit: TASKS })) {
+      try {
+        if (await purgeOne(transactions, id, folders)) gone++;
+      } catch (error) {
+        log.error({ error, what: 'deleted', taskId: id }, 'sweep.failed');
+        stuck.push(id);
+      }
+    }
   }
   return gone;
 }
 
-/** Deletes one batch of what belongs to the task; `false` when nothing was left, or another process is at it. */
-function purgeBatch(transactions: Transactions, id: string): Promise<boolean> {
-  return transactions.run(async (unit) => {
-    if (!(await lockDeleted(unit, id))) return false;
-    return (await purgeTurns(unit, id, TURNS)) > 0 || (await purgeSessionRows(unit, id, ROWS)) > 0;
-  });
+/** Purges one task; `false` when another process is at it. */
+async function purgeOne(transactions: Transactions, id: string, folders: TaskFolders): Promise<boolean> {
+  for (let removed = false; ;) {
+    const done = await transactions.run((unit) => purgeBatch(unit, id, removed));
+    if (done === 'held' || done === 'gone') return done === 'gone';
+    if (done === 'part') continue;
+    await folders.remove(done.folder);
+    removed = true;
+  }
 }
 
-function purgeLast(transactions: Transactions, id: string, folders: TaskFolders): Promise<boolean> {
-  return transactions.run(async (unit) => {
-    const task = await lockDeleted(unit, id);
-    if (!task) return false;
-    const alone = !(await isFolderShared(unit, task));
-    if (alone) await folders.remove(task.folder);
-    purgeTask(unit, task, alone);
-    return true;
-  });
+/**
+ * Deletes one batch of what belongs to the task, at last the task itself. Its folder is to be removed first where it is the last one in
+ * it: another process may have purged the others since this one looked.
+ */
+async function purgeBatch(unit: Unit, id: string, removed: boolean): Promise<'held' | 'part' | 'gone' | { readonly folder: string }> {
+  const task = await lockDeleted(unit, id);
+  if (!task) return 'held';
+  if ((await purgeTurns(unit, id, TURNS)) > 0 || (await purgeSessionRows(unit, id, ROWS)) > 0) return 'part';
+  const alone = !(await isFolderShared(unit, task));
+  if (alone && !removed) return { folder: task.folder };
+  purgeTask(unit, task, alone);
+  return 'gone';
 }

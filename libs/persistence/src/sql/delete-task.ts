@@ -71,19 +71,22 @@ export interface PurgeScope {
   readonly afterSeconds: number;
   /** The workspace root that this process reaches; a task whose folder lies in another one is another process's to purge. */
   readonly rootId: string;
+  /** Tasks that are passed over. */
+  readonly except: readonly string[];
   readonly limit: number;
 }
 
 /** Deleted tasks whose rows may go: nothing is below them any more, and nothing waits for them (D2). */
-export async function listPurgeable(tx: Tx, { afterSeconds, rootId, limit }: PurgeScope): Promise<readonly string[]> {
+export async function listPurgeable(tx: Tx, { afterSeconds, rootId, except, limit }: PurgeScope): Promise<readonly string[]> {
   const rows = await tx.query<{ id: string }>(
     `SELECT t.id FROM task t LEFT JOIN task_folder f ON f.folder = t.folder
      WHERE t.deleted_at < now() - $1 * interval '1 second' AND (f.folder IS NULL OR f.workspace_root_id = $2)
        AND NOT EXISTS (SELECT 1 FROM task c WHERE c.parent_id = t.id)
        AND (t.state = ANY($3::text[]) OR NOT EXISTS (
          SELECT 1 FROM task_dependency d JOIN task w ON w.id = d.task_id AND w.ended_at IS NULL WHERE d.blocked_by_id = t.id))
-     ORDER BY t.deleted_at LIMIT $4`,
-    [afterSeconds, rootId, RELEASING_STATES, limit],
+       AND t.id <> ALL($4::uuid[])
+     ORDER BY t.deleted_at LIMIT $5`,
+    [afterSeconds, rootId, RELEASING_STATES, except, limit],
   );
   return rows.map((row) => row.id);
 }
