@@ -140,7 +140,7 @@ describe('a completion signal', () => {
     const settled = await workflows.end(claimed);
     if (settled.then !== 'run') throw new Error('the prompt opens the next turn');
     accepted(await world.services.turns.stop(world.operator, settled.claimed.turn.id));
-    await workflows.end(settled.claimed, { reason: 'cancelled' });
+    await workflows.end(settled.claimed, { reason: 'cancelled', by: 'stop' });
     expect(await entriesOfKind(world, parent.sessionId, 'alert')).toMatchObject([{ state: 'queued', sender_task_id: child.id }]);
   });
 
