@@ -15,13 +15,14 @@ export function listInterruptedTurns(
   );
 }
 
-/** Takes every lease back, and raises every epoch above what a process of the old time may hold; all work is announced anew. */
+/** Takes every lease back, and raises every epoch above what a process of the old time may hold; what can run is announced anew. */
 export function revokeLeases(tx: OpenTx): void {
   tx.send(
     `UPDATE session SET lease_epoch = lease_epoch + 1, lease_owner = NULL, lease_presence = NULL, lease_until = NULL,
-       announced_at = NULL, announcements = 0, state = CASE WHEN state = 'running' THEN 'idle' ELSE state END`,
+       announced_at = CASE WHEN runnable THEN clock_timestamp() END, announcements = 0, state = CASE WHEN state = 'running' THEN 'idle' ELSE state END`,
   );
   tx.send('DELETE FROM outbox');
+  tx.send('INSERT INTO outbox (id, session_id, priority) SELECT gen_random_uuid(), id, 2 FROM session WHERE runnable');
   tx.send(`DELETE FROM worker w WHERE NOT ${isPresent('w.presence')}`);
 }
 
