@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { insertMessage } from '@echelon/persistence';
+import { insertMessage, listForgotten } from '@echelon/persistence';
 import { createPostgresEventBus, type EventBus } from '@echelon/messaging';
 import { answer, readQuestion, type WaitingChild, waitingChild } from '../../../test/support/waiting-child.js';
 import { findViolations } from '../../../test/support/invariants.js';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await world.close();
 });
 
-const run = () => restore(world.database, world.transactions);
+const run = () => restore(world.database, world.transactions, () => Promise.resolve());
 
 describe('a restored database', () => {
   let running: TestTask;
@@ -73,8 +73,15 @@ describe('a restored database', () => {
       lease_epoch: '2',
       state: 'idle',
       runnable: true,
-      announced_at: null,
+      announced_at: expect.any(Date),
     });
+  });
+
+  test('announces once what can run, so that no wake-up counts as lost', async () => {
+    const runnable = await world.rows('SELECT id AS session_id FROM session WHERE runnable ORDER BY id');
+    expect(runnable).toContainEqual({ session_id: running.sessionId });
+    expect(await world.rows('SELECT session_id FROM outbox ORDER BY session_id')).toEqual(runnable);
+    expect(await listForgotten(world.database, 30_000, 10)).toEqual([]);
   });
 
   test('knows no token of the old time, and a fresh one of the operator [O14]', async () => {
@@ -100,6 +107,13 @@ describe('a restored database', () => {
     await world.endTurn(claimed);
     const offended = await findViolations(world.database);
     expect(Object.keys(offended).filter((name) => name !== 'no session has work that nobody does')).toEqual([]);
+  });
+
+  test('is left as it is when others may have started meanwhile', async () => {
+    const lost = restore(world.database, world.transactions, () => Promise.reject(new Error('not alone')));
+    await expect(lost).rejects.toThrow('not alone');
+    expect(await tokens.authenticate(restored.token!)).not.toBeNull();
+    expect(await world.rows(`SELECT action FROM audit WHERE action = 'deployment.restore'`)).toHaveLength(1);
   });
 
   test('can be prepared again', async () => {

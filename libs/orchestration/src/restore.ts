@@ -24,10 +24,13 @@ export interface Restored {
   readonly token: string | null;
 }
 
-/** Prepares a restored database for its first start. The caller holds the deployment's lock alone: nobody else of ours works on it. */
-export async function restore(database: Database, transactions: Transactions): Promise<Restored> {
+/**
+ * Prepares a restored database for its first start. The caller holds the deployment's lock alone, so that nobody else of ours works on
+ * it; `assertAlone` rejects once that is not certain, and is asked before each commit.
+ */
+export async function restore(database: Database, transactions: Transactions, assertAlone: () => Promise<void>): Promise<Restored> {
   const turns = await listInterruptedTurns(database);
-  for (const turn of turns) await transactions.run((unit) => interrupt(unit, turn));
+  for (const turn of turns) await transactions.run((unit) => interrupt(unit, turn).then(assertAlone));
   return transactions.run(async (unit) => {
     revokeLeases(unit);
     invalidateCursors(unit);
@@ -35,6 +38,7 @@ export async function restore(database: Database, transactions: Transactions): P
     const token = await issueToOperator(unit, 'after a restore');
     const detail = { interrupted_turns: turns.length, revoked_tokens: revoked };
     await insertAudit(unit, { workspaceId: null, actor: 'system', action: 'deployment.restore', subject: 'deployment', detail });
+    await assertAlone();
     return { ...detail, token };
   });
 }

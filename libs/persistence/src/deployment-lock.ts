@@ -3,8 +3,9 @@
  * others, and that a restore holds alone (operations.md, Backup and restore).
  *
  * L1  It is taken before anything is migrated, read or written.
- * L2  A process that loses its connection takes the lock again on another; while a restore holds it, it waits.
+ * L2  A process that loses its connection takes the lock again on another; while a restore holds it, it asks again and again.
  * L3  A restore also looks for presences: a worker may live on while its connection for this lock comes back.
+ * L4  A restore does not take a lost lock again: somebody may have started meanwhile. It asks before each commit, and fails.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -14,6 +15,8 @@ import { PRESENCE_LOCK_CLASS, PRESENCE_HELD } from './sql/presence-lock.js';
 
 export interface DeploymentLock {
   release(): Promise<void>;
+  /** Throws `MigrationError` where others of ours may work on the database too, as they may once a restore's connection has ended. */
+  assertAlone(): Promise<void>;
 }
 
 /** Second key beside the presences' class: presence numbers start at 1. */
@@ -21,13 +24,13 @@ const KEYS = `${PRESENCE_LOCK_CLASS}, 0`;
 const AGAIN_MS = 200;
 
 const IN_USE = 'An Echelon works on this database: stop every server and worker first.';
+const LOST = 'The restore lost its hold on this database, and others may have started: stop every server and worker, then restore again.';
 const RESTORING = 'A restore works on this database: wait until it has ended, then start again.';
 
 /** Joins those that work on the database at `url`. Throws `MigrationError` while a restore does. */
 export async function joinDeployment(url: string): Promise<DeploymentLock> {
   const client = await connectAsLogin(url, 'echelon-process');
-  const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock_shared(${KEYS}) AS taken`);
-  if (rows[0]?.taken) return new JoinedDeployment(url, client);
+  if (await takeShared(client)) return new JoinedDeployment(url, client);
   await client.end();
   throw new MigrationError('restore_running', RESTORING);
 }
@@ -38,11 +41,17 @@ export async function takeDeployment(url: string): Promise<DeploymentLock> {
   client.on('error', () => undefined);
   try {
     await refuseOthers(client);
-    return { release: () => client.end() };
+    return { release: () => client.end(), assertAlone: () => assertAlone(client) };
   } catch (error) {
     await client.end();
     throw error;
   }
+}
+
+async function assertAlone(client: pg.Client): Promise<void> {
+  const held = `SELECT 1 FROM pg_locks l WHERE ${PRESENCE_HELD} AND l.objid = 0 AND l.pid = pg_backend_pid()`;
+  const { rows } = await client.query(held).catch(() => ({ rows: [] }));
+  if (rows.length === 0) throw new MigrationError('restore_lost', LOST);
 }
 
 async function refuseOthers(client: pg.Client): Promise<void> {
@@ -52,6 +61,11 @@ async function refuseOthers(client: pg.Client): Promise<void> {
   );
   if (others.some(({ restores }) => restores)) throw new MigrationError('restore_running', RESTORING);
   if (!rows[0]?.taken || others.length > 0) throw new MigrationError('database_in_use', IN_USE);
+}
+
+async function takeShared(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock_shared(${KEYS}) AS taken`);
+  return rows[0]?.taken === true;
 }
 
 /** Holds the lock, and takes it again on another connection for as long as it is not released (L2). */
@@ -68,6 +82,10 @@ class JoinedDeployment implements DeploymentLock {
     this.#kept = this.#keep();
   }
 
+  assertAlone(): Promise<void> {
+    return Promise.reject(new MigrationError('database_in_use', IN_USE));
+  }
+
   async release(): Promise<void> {
     this.#released.abort();
     await this.#client.end();
@@ -82,15 +100,15 @@ class JoinedDeployment implements DeploymentLock {
     }
   }
 
-  /** `false` where the database cannot be reached, or went away again. */
+  /** `false` where the database cannot be reached, went away again, or is being restored. */
   async #rejoin(): Promise<boolean> {
     try {
       const client = await connectAsLogin(this.url, 'echelon-process');
       client.on('error', () => undefined);
       this.#client = client;
-      if (this.#released.signal.aborted) await client.end();
-      else await client.query(`SELECT pg_advisory_lock_shared(${KEYS})`);
-      return true;
+      if (!this.#released.signal.aborted && (await takeShared(client))) return true;
+      await client.end();
+      return false;
     } catch {
       return false;
     }

@@ -6,6 +6,7 @@ export type MigrationErrorCode =
   | 'migration_failed'
   | 'migration_running'
   | 'migration_unfinished'
+  | 'restore_lost'
   | 'restore_running'
   | 'role_missing';
 

@@ -64,6 +64,16 @@ describe('a restore', () => {
     await (await openStorage(config)).close();
   });
 
+  test('fails when the connection of its lock has ended', async () => {
+    const restored = await openStorage(config, { alone: true });
+    await restored.assertAlone();
+    await storage.asOwner(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'echelon-restore' AND datname = current_database()`,
+    );
+    await expect(restored.assertAlone()).rejects.toMatchObject({ code: 'restore_lost' });
+    await restored.close();
+  });
+
   test('of two that begin at once is told of the other, or follows it', async () => {
     const results = await Promise.allSettled([restoreDeployment(config), restoreDeployment(config)]);
     const restores = await read(`SELECT action FROM audit WHERE action = 'deployment.restore'`);

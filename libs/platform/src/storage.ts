@@ -12,6 +12,8 @@ export interface Storage {
   readonly ownerUrl: string;
   /** Resolves when the embedded Postgres is gone; one that is not ours comes and goes by itself. */
   readonly gone: Promise<void>;
+  /** Throws `MigrationError` unless it was opened alone and is so still. */
+  assertAlone(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,7 +49,7 @@ async function openExternal(url: string, migrationUrl: string | null, options: S
   const ownerUrl = migrationUrl ?? url;
   if (new URL(url).searchParams.has('options')) throw new MigrationError('role_missing', OPTIONS_GIVEN);
   const lock = await lockAndMigrate({ url, ownerUrl }, options);
-  return { url, ownerUrl, gone: new Promise(() => undefined), close: () => lock.release() };
+  return { url, ownerUrl, gone: new Promise(() => undefined), assertAlone: () => lock.assertAlone(), close: () => lock.release() };
 }
 
 async function openEmbedded(postgres: EmbeddedPostgres, options: StorageOptions): Promise<Storage> {
@@ -58,7 +60,7 @@ async function openEmbedded(postgres: EmbeddedPostgres, options: StorageOptions)
     await lock.release();
     await postgres.stop();
   };
-  return { url, ownerUrl: url, gone: postgres.exited, close };
+  return { url, ownerUrl: url, gone: postgres.exited, assertAlone: () => lock.assertAlone(), close };
 }
 
 /** Nothing is migrated under a restore, and nothing restored under a process that works. */
