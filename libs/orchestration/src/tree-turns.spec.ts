@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEFAULT_LIMITS } from '@echelon/domain';
 import { createPool, Database, listForgotten, setAutoRun, type TurnRow } from '@echelon/persistence';
-import { reachRoot, ROOT } from '../../../test/support/reached-root.js';
+import { ROOT } from '../../../test/support/reached-root.js';
 import { answer, ASK } from '../../../test/support/waiting-child.js';
 import { accepted, type TestTask, World } from '../../../test/support/world.js';
 import { takeDelivery } from './attached-turn.js';
@@ -237,29 +236,6 @@ test('a session that gives up its turn waits from then on: after a long turn it 
   expect(narrow.announced).not.toContain(holding.sessionId);
   const forgotten = (await listForgotten(narrow.database, 30_000, 1_000)).map(({ id }) => id);
   expect(forgotten).not.toContain(holding.sessionId);
-});
-
-test('a free turn is announced in every root that a worker reaches, and one claim takes it [K10, K24]', async () => {
-  const far = { id: randomUUID(), host: 'far', path: '/far' };
-  const leave = await reachRoot(narrow.url, narrow.database, far, '2000000005');
-  const { children } = await treeOf(narrow, 4);
-  const [near, later, away, holding] = children.map(({ sessionId }) => sessionId) as [string, string, string, string];
-  const place = (sessionId: string, rootId: string) =>
-    narrow.rows(
-      `INSERT INTO task_folder (folder, workspace_id, workspace_root_id)
-       SELECT t.folder, t.workspace_id, $2 FROM session s JOIN task t ON t.id = s.task_id WHERE s.id = $1`,
-      [sessionId, rootId],
-    );
-  for (const sessionId of [near, later]) await place(sessionId, ROOT.id);
-  await place(away, far.id);
-  const claimed = await narrow.claim(holding);
-  quiet(narrow);
-  await narrow.endTurn(claimed);
-  expect(narrow.announced.toSorted()).toEqual([near, away].toSorted());
-  const there = { owner: 'worker:far', presence: null, leaseMs: 600_000, rootId: far.id };
-  expect(await claimTurn(narrow.transactions, away, there)).not.toBeNull();
-  expect(await narrow.tryClaim(near)).toBeNull();
-  await leave();
 });
 
 test('a dead worker holds its tree’s turn until its lease is freed, and no longer [K12, K24]', async () => {
