@@ -143,3 +143,18 @@ test('operators are told which workspace roots there are, who reaches them, and 
   expect(items[1]).toMatchObject({ id: far, host: 'gone', path: '/gone', workers: 0, waiting_sessions: 1 });
   expect(await system.listWorkspaceRoots(world.agent(task))).toMatchObject({ code: 'FORBIDDEN' });
 });
+
+test('an advisory lock of another kind with the numbers of a presence is no presence [K12]', async () => {
+  const { sessionId } = await world.task();
+  const claimed = await world.openTurn(sessionId);
+  const { lease_presence: held } = await world.sessionRow(sessionId);
+  const change = (presence: unknown) => world.rows('UPDATE session SET lease_presence = $2 WHERE id = $1', [sessionId, presence]);
+  await change('1999999999');
+  const found = await world.database.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock((7270736::bigint << 32) | 1999999999)');
+    return offended();
+  });
+  expect(found).toMatchObject({ 'no session runs without a live lease': { always: false, rows: [{ id: sessionId }] } });
+  await change(held);
+  await world.endTurn(claimed);
+});
