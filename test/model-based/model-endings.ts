@@ -157,7 +157,7 @@ export function settle(m: Model, s: Session, turn: Turn, { outcome, drains }: En
   const task = named(m.tasks, s.task);
   const isBad = BAD.includes(outcome);
   if (isBad) alertAbout(m, task);
-  if (turn.isSignalled && turn.asked === null && !isBad) {
+  if (turn.isSignalled && turn.asked === null && !isBad && outcome !== 'stopped') {
     endTask(m, task, 'completed');
     return 'released';
   }
