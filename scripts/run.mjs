@@ -35,7 +35,7 @@ runLast(node, [...programs.at(-1), ...args]);
 
 function installIfMissing() {
   if (isInstalled()) return;
-  process.stderr.write('Installing what is missing (npm ci) …\n');
+  process.stderr.write('Installing what is missing (npm ci); the first time takes a minute, more on a slow line …\n');
   runOrExit('npm', ['ci'], { shell: process.platform === 'win32', env: process.env });
 }
 

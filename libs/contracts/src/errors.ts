@@ -38,7 +38,7 @@ export const ERRORS: Readonly<Record<RefusalCode | RequestCode | 'INTERNAL', Err
   },
   PROFILE_IN_USE: { status: 409, title: 'Autopilot tasks that have not ended use this profile.', advice: 'Create another profile.' },
   FIELD_IMMUTABLE: { status: 422, title: 'A field is fixed at creation.', advice: 'Create a new task; nothing of this call was applied.' },
-  PARENT_NOT_USABLE: { status: 422, title: 'The parent task cannot take children.', advice: 'Choose a parent that has not ended.' },
+  PARENT_NOT_USABLE: { status: 422, title: 'The parent task cannot take this child.', advice: 'Choose a live task that is not below it.' },
   DEPTH_EXCEEDED: { status: 422, title: 'The hierarchy would become too deep.', advice: 'Do the work here instead of delegating further.' },
   TOO_MANY_CHILDREN: { status: 422, title: 'The parent has as many children as it may have.', advice: 'Reuse or finish a child first.' },
   TOO_MANY_SESSIONS: {
@@ -94,7 +94,11 @@ export const ERRORS: Readonly<Record<RefusalCode | RequestCode | 'INTERNAL', Err
   },
   TOOL_NOT_OFFERED: { status: 403, title: 'This session does not have that tool.', advice: 'Use the tools that you were given.' },
   QUESTION_UNKNOWN: { status: 404, title: 'No such parent question.', advice: 'Check the question id.' },
-  QUESTION_NOT_YOURS: { status: 403, title: 'Only the direct parent that was asked can answer.', advice: 'Do not answer this question.' },
+  QUESTION_NOT_YOURS: {
+    status: 403,
+    title: 'Only the direct parent that was asked decides this question.',
+    advice: 'Leave it to that task.',
+  },
   QUESTION_TARGET_MISMATCH: {
     status: 422,
     title: 'The question belongs to another task or session.',

@@ -5,7 +5,7 @@ interface Limit {
   readonly unit: string;
   readonly meaning: string;
   /** How a value over the limit is refused; `null` where it is cut, shortened or made to wait instead, and the meaning says which. */
-  readonly code: RefusalCode | null;
+  readonly code: RefusalCode | 'BODY_TOO_LARGE' | null;
   /** Part of the contract: no configuration changes it. */
   readonly fixed?: true;
 }
@@ -44,7 +44,7 @@ export const LIMITS = {
   },
   key_characters: { default: 512, unit: 'characters', meaning: 'idempotency key', code: 'INVALID_INPUT', fixed: true },
   page_items: { default: 200, unit: 'items', meaning: 'items of a page that a client asks for', code: 'INVALID_INPUT', fixed: true },
-  request_body_bytes: { default: 2_097_152, unit: 'bytes', meaning: 'body of an HTTP request', code: 'LIMIT_EXCEEDED', fixed: true },
+  request_body_bytes: { default: 2_097_152, unit: 'bytes', meaning: 'body of an HTTP request', code: 'BODY_TOO_LARGE', fixed: true },
   requests_per_token_minute: {
     default: 6_000,
     unit: 'requests',

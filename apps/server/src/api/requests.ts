@@ -42,9 +42,7 @@ export type ListNotifications = z.infer<typeof ListNotifications>;
 export const StopTask = z.strictObject({ cascade: z.boolean().default(false) }).meta({ id: 'StopTask' });
 export type StopTask = z.infer<typeof StopTask>;
 
-export const DeleteTask = z
-  .strictObject({ cascade: z.stringbool().default(false).describe('true: all tasks below it too.') })
-  .meta({ id: 'DeleteTask' });
+export const DeleteTask = z.strictObject({ cascade: z.stringbool().default(false).describe('true: all tasks below it too.') });
 export type DeleteTask = z.infer<typeof DeleteTask>;
 
 export const ArchivedTask = Task.extend({ already_archived: z.boolean() }).meta({ id: 'ArchivedTask' });

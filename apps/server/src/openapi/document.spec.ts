@@ -49,6 +49,13 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  test('names every parameter and says what it may be', () => {
+    const nameless = operations().filter(({ parameters = [] }) =>
+      parameters.some(({ name, schema = {} }) => !name || Object.keys(schema).length === 0),
+    );
+    expect(nameless.map(({ operationId }) => operationId)).toEqual([]);
+  });
+
   test('documents every parameter of a path and only references that exist', () => {
     for (const [route, methods] of Object.entries(document.paths)) {
       for (const { parameters = [] } of Object.values(methods)) {
