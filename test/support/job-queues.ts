@@ -8,7 +8,7 @@ import {
   type QueueWorker,
   type WorkOptions,
 } from '@echelon/messaging';
-import { createTestDatabase, startTestRedis } from '@echelon/testkit';
+import { createTestDatabase, startTestRedis, waitFor } from '@echelon/testkit';
 
 /** One backend of the port, started for a spec. */
 export interface QueueBackend {
@@ -21,12 +21,20 @@ export interface QueueBackend {
 
 export async function startPostgresQueues(): Promise<QueueBackend> {
   const database = await createTestDatabase({ empty: true });
+  await makeTables(database.url);
   return {
     url: database.url,
     factory: ['createPostgresJobQueue', 'connectionString'],
     open: ({ url, ...options }) => createPostgresJobQueue({ connectionString: url, ...options }),
     stop: () => database.drop(),
   };
+}
+
+/** Making the tables may take longer than a call waits for its answer. */
+async function makeTables(connectionString: string): Promise<void> {
+  const queue = createPostgresJobQueue({ connectionString, namespace: 'spec-tables' });
+  await waitFor('the queue answers', async () => (await queue.health()).reachable);
+  await queue.close();
 }
 
 export async function startRedisQueues(): Promise<QueueBackend> {

@@ -22,6 +22,7 @@ describe.each([1, 2])('with %s turns a tree', (cap) => {
     world = await World.open({ turns_per_tree: cap });
     agents = new RacingAgents();
     deployment = new Deployment(world, () => createPostgresJobQueue({ connectionString: world.url }), agents);
+    await deployment.ready();
   });
   afterAll(async () => {
     await deployment.close();

@@ -1,5 +1,6 @@
 /** One deployment in this process: two workers and a server without one, on one database and one queue. No sweep runs. */
 import type { JobQueue, QueueWorker } from '@echelon/messaging';
+import { waitFor } from '@echelon/testkit';
 import type { AgentRuntime } from '../../libs/orchestration/src/agent-runtime.js';
 import { MessageService } from '../../libs/orchestration/src/message.service.js';
 import { QuestionService } from '../../libs/orchestration/src/question.service.js';
@@ -32,6 +33,11 @@ export class Deployment {
     private readonly agents: AgentRuntime,
   ) {
     this.processes = [this.#startWorker(), this.#startWorker(), this.#startServer().process];
+  }
+
+  /** Waits until every process reaches the queue: the first of them makes its tables, which may take longer than a call waits. */
+  async ready(): Promise<void> {
+    for (const queue of this.#queues) await waitFor('the queue answers', async () => (await queue.health()).reachable);
   }
 
   /** Waits for what is being handed on; then nothing is announced any more. */

@@ -47,6 +47,7 @@ async function raceAll(openQueue: (world: World) => JobQueue): Promise<void> {
   const seed = Date.now() % 2 ** 32;
   const deployment = new Deployment(world, () => openQueue(world), agents);
   closing.push(() => deployment.close());
+  await deployment.ready();
   const race: Race = { world, agents, chance: new Chance(seed), processes: deployment.processes, told: new Map() };
   const races = [
     ...Array.from({ length: SESSIONS }, () => raceMessages(race, MESSAGES)),
