@@ -11,7 +11,6 @@
 import { answer, ask, enqueue, isGated, isPending, kill, makeStale, openedAbout, supersede } from './actions.js';
 import {
   type Core,
-  copyCore,
   createCore,
   keyOf,
   type Mutation,
@@ -23,9 +22,9 @@ import {
   WORKERS,
   type WorkerName,
 } from './core.js';
-import { type Exploration, explore, step } from './explore.js';
-import { inTurn, jobSteps, type MaybeStep, type Move, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';
-import { alwaysWrong, areWorkersIdle, wrongWhenQuiet } from './violations.js';
+import { type Exploration, explore } from './explore.js';
+import { inTurn, jobSteps, type MaybeStep, mover, relaySteps, type Running, settleTurn, strike, sweepSteps } from './shared-steps.js';
+import { violations } from './violations.js';
 
 export const CHAIN_FAULTS = ['crash', 'operator_prompt', 'lead_archived'] as const;
 export type ChainFault = (typeof CHAIN_FAULTS)[number];
@@ -69,17 +68,8 @@ export function exploreChain({ faults, family, workers, mutations = [] }: ChainO
         ...outsideSteps(state, rules),
       ];
     },
-    violations: (state, isQuiet) => [...alwaysWrong(state), ...(isQuiet && areWorkersIdle(state) ? wrongWhenQuiet(state) : [])],
+    violations,
   });
-}
-
-function mover(state: State): Move<State> {
-  return (name, change) => step(name, copyCore(state), change);
-}
-
-function strike(state: State, fault: ChainFault, name: string, change: (next: State) => void): MaybeStep<State> {
-  if (!state.left.includes(fault)) return undefined;
-  return step(name, { ...copyCore(state), left: state.left.filter((other) => other !== fault) }, change, { isOutside: true });
 }
 
 function workerSteps(state: State, rules: Rules): MaybeStep<State>[] {

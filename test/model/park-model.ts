@@ -9,8 +9,8 @@
 import { currentTurn, enqueue, kill } from './actions.js';
 import { type Core, copyCore, createCore, keyOf, type Mutation, type Rules, type Turn, WORKERS, type WorkerName } from './core.js';
 import { type Exploration, explore, step } from './explore.js';
-import { inTurn, jobSteps, type MaybeStep, type Move, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';
-import { alwaysWrong, areWorkersIdle, wrongWhenQuiet } from './violations.js';
+import { inTurn, jobSteps, type MaybeStep, type Move, mover, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';
+import { violations } from './violations.js';
 
 export interface ParkOptions {
   /** Whether a worker may die once, at any moment. */
@@ -51,17 +51,13 @@ export function exploreParking({ canCrash, mutations = [] }: ParkOptions): Explo
       const whenUnlocked = state.lock === null ? sweepSteps(state, rules, move) : [];
       return [...relaySteps(state, rules, move), ...whenUnlocked, ...workerSteps(state, rules), ...deciderSteps(state, rules)];
     },
-    violations: (state, isQuiet) => [...alwaysWrong(state), ...(isQuiet && areWorkersIdle(state) ? wrongWhenQuiet(state) : [])],
+    violations,
   });
 }
 
 function encode({ canCrash, lock, deciders, reads }: State, order: readonly WorkerName[]): string {
   const holder = lock === 'w1' || lock === 'w2' ? order.indexOf(lock) : lock;
   return [canCrash, holder, ...DECIDERS.map((name) => deciders[name]), ...order.map((name) => reads[name])].join();
-}
-
-function mover(state: State): Move<State> {
-  return (name, change) => step(name, copyCore(state), change);
 }
 
 function workerSteps(state: State, rules: Rules): MaybeStep<State>[] {

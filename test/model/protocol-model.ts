@@ -3,10 +3,10 @@
  * turn, the parent answers the question twice, and up to three faults strike at any moment. Every interleaving is explored.
  */
 import { answer, ask, enqueue, freeLease, kill, makeStale, openedAbout, supersede } from './actions.js';
-import { type Core, copyCore, createCore, keyOf, type Mutation, type Rules, type SessionName, WORKERS, type WorkerName } from './core.js';
-import { type Exploration, explore, step } from './explore.js';
-import { inTurn, jobSteps, type MaybeStep, type Move, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';
-import { alwaysWrong, areWorkersIdle, wrongWhenQuiet } from './violations.js';
+import { type Core, createCore, keyOf, type Mutation, type Rules, type SessionName, WORKERS, type WorkerName } from './core.js';
+import { type Exploration, explore } from './explore.js';
+import { inTurn, jobSteps, type MaybeStep, mover, relaySteps, type Running, settleTurn, strike, sweepSteps } from './shared-steps.js';
+import { violations } from './violations.js';
 
 export const FAULTS = ['crash', 'queue_lost', 'lease_expired', 'operator_prompt', 'parent_archived', 'sibling_message'] as const;
 export type Fault = (typeof FAULTS)[number];
@@ -19,18 +19,17 @@ export interface ProtocolOptions {
 }
 
 interface State extends Core {
-  readonly left: Readonly<Record<Fault, boolean>>;
+  readonly left: readonly Fault[];
 }
 
 /** Explores the protocol; no violation is the expected result without mutations. */
 export function exploreProtocol({ faults, mutations = [] }: ProtocolOptions): Exploration {
   const rules: Rules = new Set(mutations);
-  const left = Object.fromEntries(FAULTS.map((fault) => [fault, faults.includes(fault)])) as Record<Fault, boolean>;
-  const initial: State = { ...createCore(), left };
+  const initial: State = { ...createCore(), left: faults };
   enqueue(initial, rules, 'child', 'prompt');
   return explore<State>({
     initial,
-    key: (state) => keyOf(state, FAULTS.filter((fault) => state.left[fault]).join()),
+    key: (state) => keyOf(state, state.left.join()),
     steps: (state) => {
       const move = mover(state);
       return [
@@ -40,17 +39,8 @@ export function exploreProtocol({ faults, mutations = [] }: ProtocolOptions): Ex
         ...faultSteps(state, rules),
       ];
     },
-    violations: (state, isQuiet) => [...alwaysWrong(state), ...(isQuiet && areWorkersIdle(state) ? wrongWhenQuiet(state) : [])],
+    violations,
   });
-}
-
-function mover(state: State): Move<State> {
-  return (name, change) => step(name, copyCore(state), change);
-}
-
-function strike(state: State, fault: Fault, name: string, change: (next: State) => void): MaybeStep<State> {
-  if (!state.left[fault]) return undefined;
-  return step(name, { ...copyCore(state), left: { ...state.left, [fault]: false } }, change, { isOutside: true });
 }
 
 function workerSteps(state: State, rules: Rules): MaybeStep<State>[] {

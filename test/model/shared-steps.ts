@@ -1,11 +1,26 @@
 /** The moves of the relay, of a worker outside of turns, and of the sweep; they are the same in every model. */
 import { claim, completeJob, currentTurn, freeLease, holdsLease, isRunnable, relay, settle, takeJob } from './actions.js';
-import type { Core, Rules, SessionName, Turn, Worker, WorkerName } from './core.js';
-import type { Step } from './explore.js';
+import { type Core, copyCore, type Rules, type SessionName, type Turn, type Worker, type WorkerName } from './core.js';
+import { type Step, step } from './explore.js';
 
 export type MaybeStep<State> = Step<State> | undefined;
 /** Makes a step from the present state of a model. */
 export type Move<State> = (name: string, change: (next: State) => unknown) => MaybeStep<State>;
+
+export function mover<State extends Core>(state: State): Move<State> {
+  return (name, change) => step(name, copyCore(state), change);
+}
+
+/** A fault that has not struck yet, as a move of the outside world. */
+export function strike<Fault, State extends Core & { readonly left: readonly Fault[] }>(
+  state: State,
+  fault: Fault,
+  name: string,
+  change: (next: State) => void,
+): MaybeStep<State> {
+  if (!state.left.includes(fault)) return undefined;
+  return step(name, { ...copyCore(state), left: state.left.filter((other) => other !== fault) }, change, { isOutside: true });
+}
 
 export function relaySteps<State extends Core>(state: State, rules: Rules, move: Move<State>): MaybeStep<State>[] {
   return [...new Set(state.outbox)].map((name) => move(`the relay announces ${name}`, (next) => relay(next, rules, name)));

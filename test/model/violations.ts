@@ -1,7 +1,12 @@
 import { type Core, type SessionName, type Turn, WORKERS } from './core.js';
 
+/** What is wrong with a state: some facts in any, some only where nothing but faults could still happen. */
+export function violations(core: Core, isQuiet: boolean): readonly string[] {
+  return [...alwaysWrong(core), ...(isQuiet && areWorkersIdle(core) ? wrongWhenQuiet(core) : [])];
+}
+
 /** What must not be the case in any state. */
-export function alwaysWrong(core: Core): readonly string[] {
+function alwaysWrong(core: Core): readonly string[] {
   const wrong = core.names.flatMap((name) => [...wrongOfSession(core, name), ...wrongOfQuestion(core, name)]);
   return [core.incident ?? false, ...wrong].filter((fact) => typeof fact === 'string');
 }
@@ -29,7 +34,7 @@ function wrongOfQuestion({ sessions, questions }: Core, name: SessionName): (str
 }
 
 /** What must not be left when nothing but faults could still happen. */
-export function wrongWhenQuiet({ names, gone, sessions, questions }: Core): readonly string[] {
+function wrongWhenQuiet({ names, gone, sessions, questions }: Core): readonly string[] {
   const wrong: (string | false)[] = names.flatMap((name) => {
     const { queue, turns, lease } = sessions[name];
     const question = questions[name];
@@ -47,7 +52,7 @@ export function wrongWhenQuiet({ names, gone, sessions, questions }: Core): read
   return wrong.filter((fact) => fact !== false);
 }
 
-export function areWorkersIdle({ workers }: Core): boolean {
+function areWorkersIdle({ workers }: Core): boolean {
   return WORKERS.every((name) => !workers[name].isAlive || workers[name].at === 'idle');
 }
 

@@ -5,8 +5,8 @@
 import { answer, ask, enqueue, kill, makeStale, openedAbout } from './actions.js';
 import { type Core, copyCore, createCore, keyOf, type Mutation, type Rules, WORKERS, type WorkerName } from './core.js';
 import { type Exploration, explore, step } from './explore.js';
-import { inTurn, jobSteps, type MaybeStep, type Move, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';
-import { alwaysWrong, areWorkersIdle, wrongWhenQuiet } from './violations.js';
+import { inTurn, jobSteps, type MaybeStep, mover, relaySteps, type Running, settleTurn, sweepSteps } from './shared-steps.js';
+import { violations } from './violations.js';
 
 export interface WriteSkewOptions {
   /** Whether a worker may die once, at any moment. */
@@ -41,17 +41,13 @@ export function exploreWriteSkew({ canCrash, mutations = [] }: WriteSkewOptions)
         archiveStep(state, rules),
       ];
     },
-    violations: (state, isQuiet) => [...alwaysWrong(state), ...(isQuiet && areWorkersIdle(state) ? wrongWhenQuiet(state) : [])],
+    violations,
   });
 }
 
 function encode({ canCrash, lock, reads, archive }: State, order: readonly WorkerName[]): string {
   const holder = lock === 'w1' || lock === 'w2' ? order.indexOf(lock) : lock;
   return [canCrash, holder, archive, ...order.map((name) => reads[name])].join();
-}
-
-function mover(state: State): Move<State> {
-  return (name, change) => step(name, copyCore(state), change);
 }
 
 function workerSteps(state: State, rules: Rules): MaybeStep<State>[] {
