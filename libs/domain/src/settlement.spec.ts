@@ -50,6 +50,7 @@ test('an end that completes the task or alerts the parent is known to reach them
 
 test('an ordinary end, and one with a question, reach nobody else', () => {
   expect(reachesFamily(REACH)).toBe(false);
+  expect(reachesFamily({ ...REACH, outcome: 'stopped', signalled: true })).toBe(false);
   expect(reachesFamily({ ...REACH, outcome: 'tool_ended_turn', asked: true, signalled: true })).toBe(false);
 });
 

@@ -8,9 +8,9 @@
  */
 import type { NextWork } from './admission.js';
 import type { SessionEvent } from './session.js';
-import type { StepEnd, StepFacts } from './step-end.js';
+import { signalCounts, type StepEnd, type StepFacts } from './step-end.js';
 import type { TaskEvent } from './task.js';
-import { endedBadly, type TurnOutcome, wasStopped } from './turn.js';
+import { endedBadly, type TurnOutcome } from './turn.js';
 
 export interface SettlementFacts {
   readonly outcome: TurnOutcome;
@@ -47,8 +47,9 @@ export interface Reach {
 }
 
 /** Whether settling the turn may touch other tasks than its own; if not, siblings settle side by side. */
-export function reachesFamily({ outcome, asked, signalled, moveAsked, step, hasParent }: Reach): boolean {
-  const completes = signalled && !asked && !moveAsked && step.isLast && !endedBadly(outcome) && !wasStopped(outcome);
+export function reachesFamily(reach: Reach): boolean {
+  const { outcome, asked, moveAsked, step, hasParent } = reach;
+  const completes = signalCounts(reach) && !asked && !moveAsked && step.isLast;
   return completes || (hasParent && (endedBadly(outcome) || step.requiresSignal));
 }
 

@@ -44,10 +44,10 @@ interface Rule {
 const RULES: readonly Rule[] = [
   { when: ({ asked, questionPending }) => asked || questionPending, then: 'stays' },
   { when: ({ moveAsked }) => moveAsked, then: 'moves_as_asked' },
-  { when: (facts) => isSignalled(facts) && facts.step.isLast, then: 'completes_task' },
+  { when: (facts) => signalCounts(facts) && facts.step.isLast, then: 'completes_task' },
   { when: ({ isPrimary }) => !isPrimary, then: 'stays' },
-  { when: (facts) => isSignalled(facts) && facts.step.movesTo !== null, then: 'moves_by_rule' },
-  { when: (facts) => isSignalled(facts) || facts.outcome !== 'completed' || facts.childrenOpen, then: 'stays' },
+  { when: (facts) => signalCounts(facts) && facts.step.movesTo !== null, then: 'moves_by_rule' },
+  { when: (facts) => signalCounts(facts) || facts.outcome !== 'completed' || facts.childrenOpen, then: 'stays' },
   { when: ({ step }) => step.requiresSignal, then: 'misses_signal' },
   { when: ({ step }) => step.movesTo !== null, then: 'moves_by_rule' },
 ];
@@ -58,6 +58,6 @@ export function endStep(facts: StepEndFacts): StepEnd {
 }
 
 /** A signal of a turn that ended badly, or that somebody stopped (lead-and-turns.md T6), says nothing. */
-function isSignalled({ signalled, outcome }: Pick<StepEndFacts, 'signalled' | 'outcome'>): boolean {
+export function signalCounts({ signalled, outcome }: Pick<StepEndFacts, 'signalled' | 'outcome'>): boolean {
   return signalled && !endedBadly(outcome) && !wasStopped(outcome);
 }
