@@ -21,7 +21,8 @@ test('the first start makes the folder and marks it, and every later one reads t
   expect(openWorkspaceRoot({ workspaceRoot })).toEqual(first);
 });
 
-test('of processes that mark a folder at once one wins, and all name its id', async () => {
+test('of processes that make and mark a folder at once one wins, and all name its id', async () => {
+  workspaceRoot = path.join(parent, ...Array.from({ length: 200 }, () => 'deep'));
   const program = `
     import { openWorkspaceRoot } from '${path.resolve(import.meta.dirname, 'workspace-root.ts')}';
     import { existsSync } from 'node:fs';
