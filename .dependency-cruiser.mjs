@@ -3,7 +3,7 @@
 const LEVELS = [
   ['libs/domain', 'libs/agent-loop'],
   ['libs/contracts', 'libs/model-clients', 'libs/workspace-tools', 'libs/scripted-model', 'libs/embedded-postgres'],
-  ['libs/persistence', 'libs/messaging', 'libs/api-client'],
+  ['libs/persistence', 'libs/messaging', 'libs/api-client', 'libs/agent-session'],
   ['libs/orchestration'],
   ['libs/tools', 'libs/runtimes'],
   ['libs/platform'],
