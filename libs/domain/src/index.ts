@@ -42,6 +42,15 @@ export {
 } from './message-routing.js';
 export { pendingActionOf, type PendingAction } from './pending-action.js';
 export {
+  decidePermission,
+  PERMISSION_MODES,
+  type CallEffect,
+  type PermissionFacts,
+  type PermissionMode,
+  type PermissionPolicy,
+  type PermissionRule,
+} from './permission.js';
+export {
   decideAnswer,
   decideAsk,
   needsNotice,

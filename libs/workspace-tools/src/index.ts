@@ -5,5 +5,6 @@ export { createOutputDecoder, type OutputDecoder } from './output-decoder.js';
 export { isReadOnlyCommand } from './read-only-command.js';
 export type { CommandStarted } from './run-command.tool.js';
 export { describeSandbox, type SandboxChoice, type SandboxDescription } from './sandbox.js';
+export { splitCommand } from './split-command.js';
 export type { WorkspaceContext } from './workspace-context.js';
 export { createWorkspaceTools, type WorkspaceToolsOptions } from './workspace-tools.js';

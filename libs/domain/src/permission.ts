@@ -1,0 +1,93 @@
+/**
+ * May a call run, must a person be asked, or is it forbidden (lead-and-turns.md §4). One decision for every surface.
+ *
+ * P1  What forbids wins over what asks, and that over what allows, whatever the order of the rules.
+ * P2  A rule that allows a command must fit all of its parts; one that asks or forbids need fit only one of them.
+ */
+
+/** What is left open by the rules: `ask` asks for what has effects, `accept_edits` only for commands, `plan` forbids both. */
+export type PermissionMode = 'ask' | 'accept_edits' | 'plan' | 'full_access';
+
+export const PERMISSION_MODES: readonly PermissionMode[] = ['ask', 'accept_edits', 'plan', 'full_access'];
+
+export type CallEffect = 'read' | 'write' | 'execute' | 'agent';
+
+/** Fits a call that every given field fits; `*` stands for any text. */
+export interface PermissionRule {
+  readonly decision: 'allow' | 'ask' | 'deny';
+  readonly tool?: string | undefined;
+  readonly effect?: CallEffect | undefined;
+  readonly command?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+export interface PermissionPolicy {
+  readonly mode: PermissionMode;
+  readonly rules: readonly PermissionRule[];
+}
+
+export interface PermissionFacts {
+  readonly tool: string;
+  /** Of this very call: a command that only reads is `read`. */
+  readonly effect: CallEffect;
+  /** The whole text of a command. */
+  readonly command: string | null;
+  /** The simple commands that it is made of; `null` where it cannot be taken apart. */
+  readonly commands: readonly string[] | null;
+  /** Relative to the folder. */
+  readonly path: string | null;
+}
+
+export type PermissionDecision = { readonly decision: 'allow' | 'ask' } | { readonly decision: 'deny'; readonly reason: string };
+
+export function decidePermission({ mode, rules }: PermissionPolicy, facts: PermissionFacts): PermissionDecision {
+  const fitting = new Set(rules.filter((rule) => fits(rule, facts)).map(({ decision }) => decision));
+  if (fitting.has('deny')) return { decision: 'deny', reason: 'a rule of this session forbids it' };
+  const open = decideOpen(mode, facts.effect);
+  if (open === 'deny')
+    return { decision: 'deny', reason: 'the session only plans: nothing is changed and no command is run that does more than read' };
+  if (fitting.has('ask')) return { decision: 'ask' };
+  return { decision: fitting.has('allow') ? 'allow' : open };
+}
+
+function decideOpen(mode: PermissionMode, effect: CallEffect): PermissionRule['decision'] {
+  if (effect === 'read' || effect === 'agent') return 'allow';
+  switch (mode) {
+    case 'full_access':
+      return 'allow';
+    case 'plan':
+      return 'deny';
+    case 'accept_edits':
+      return effect === 'write' ? 'allow' : 'ask';
+    case 'ask':
+      return 'ask';
+  }
+}
+
+function fits(rule: PermissionRule, facts: PermissionFacts): boolean {
+  if (rule.tool !== undefined && !matchesPattern(rule.tool, facts.tool)) return false;
+  if (rule.effect !== undefined && rule.effect !== facts.effect) return false;
+  if (rule.path !== undefined && (facts.path === null || !matchesPattern(rule.path, facts.path))) return false;
+  return rule.command === undefined || fitsCommand(rule, rule.command, facts);
+}
+
+function fitsCommand({ decision }: PermissionRule, pattern: string, { command, commands }: PermissionFacts): boolean {
+  if (command === null) return false;
+  const fitsPart = (part: string): boolean => matchesPattern(pattern, part);
+  if (decision === 'allow') return commands !== null && commands.length > 0 && commands.every(fitsPart);
+  return commands === null ? command.includes(fixedBeginning(pattern)) : commands.some(fitsPart);
+}
+
+function fixedBeginning(pattern: string): string {
+  return pattern.slice(0, pattern.includes('*') ? pattern.indexOf('*') : undefined).trim();
+}
+
+/** `*` stands for any text; a ` *` at the end for nothing as well, so that `git *` fits `git`. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const source = pattern
+    .split('*')
+    .map((piece) => piece.replace(/[\\^$.+?()[\]{}|]/g, String.raw`\$&`))
+    .join('.*')
+    .replace(/ \.\*$/, '(?: .*)?');
+  return new RegExp(`^${source}$`, 's').test(text);
+}

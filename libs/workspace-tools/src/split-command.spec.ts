@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { splitCommand } from './split-command.js';
+
+test.each([
+  ['git status', ['git status']],
+  ['  git   add . && git commit -m "a && b; c" | cat', ['git add .', 'git commit -m "a && b; c"', 'cat']],
+  ["echo 'x|y';ls || true\npwd", ["echo 'x|y'", 'ls', 'true', 'pwd']],
+])('%j is made of %j', (command, commands) => {
+  expect(splitCommand(command)).toEqual(commands);
+});
+
+test.each(['a $(b)', 'a `b`', 'a > b', 'a < b', '(a; b)', '{ a; }', String.raw`a \; b`, 'a & b', 'a # b', '"$HOME/a"', '"a', '', ' ; '])(
+  '%j is not taken apart',
+  (command) => {
+    expect(splitCommand(command)).toBeNull();
+  },
+);
