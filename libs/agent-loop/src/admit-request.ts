@@ -9,7 +9,7 @@ export async function admitRequest<Context>(run: LoopRun<Context>): Promise<Loop
   const { signal, limits = {} } = run.input;
   if (signal.aborted) return { reason: 'cancelled', by: 'signal' };
   if (run.rounds >= (limits.maxRounds ?? Infinity)) return { reason: 'next_round' };
-  return refuseRequest(limits, run.counters, run.sendType !== 'retry') ?? (await admitPrompt(run)) ?? (await fitHistory(run));
+  return refuseRequest(limits, run.budgeted, run.sendType !== 'retry') ?? (await admitPrompt(run)) ?? (await fitHistory(run));
 }
 
 async function admitPrompt<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {

@@ -63,6 +63,8 @@ export interface KnownCalls {
   readonly intended: ReadonlySet<string>;
   /** Those among them whose process nobody here can look for: it may still be running (K21). */
   readonly unreachable?: ReadonlySet<string>;
+  /** What else is known of an intended call; the model reads it behind the news that its outcome is unknown. */
+  readonly notes?: ReadonlyMap<string, string>;
   /** Parked calls whose result is still open, with what they wait for. */
   readonly waiting: ReadonlyMap<string, string>;
 }

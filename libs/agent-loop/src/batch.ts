@@ -98,10 +98,16 @@ function openSlot<Context>(call: IdentifiedCall, { known, tools }: ToolBatchInpu
     settled: result === undefined ? null : settleKnown(call, result, tools.find(call.name)?.endsTurn ?? false),
     recorded: result !== undefined,
     resumed: known.intended.has(call.callId),
-    lostText: known.unreachable?.has(call.callId) ? UNRUN.unreachable : UNRUN.unknown,
+    lostText: toLostText(call.callId, known),
     wait: waitsFor === undefined ? null : { kind: 'result', callId: call.callId, waitsFor },
     streak: 0,
   };
+}
+
+function toLostText(callId: string, { unreachable, notes }: KnownCalls): string {
+  const text = unreachable?.has(callId) ? UNRUN.unreachable : UNRUN.unknown;
+  const note = notes?.get(callId);
+  return note === undefined ? text : `${text}\n\n${note}`;
 }
 
 function settleKnown(

@@ -17,6 +17,7 @@ export {
 } from './model-port.js';
 export type { ToolDefinition, ToolEffect, ToolExecution, ToolResult } from './tool-port.js';
 export { unifyFinishReason } from './finish-reason.js';
+export { Spending } from './spending.js';
 export { systemClock, type LoopClock } from './clock.js';
 export { createToolRegistry, type ToolRegistry } from './tool-registry.js';
 export { wordIssue } from './issue-wording.js';

@@ -21,7 +21,7 @@ export interface LoopBudgets {
   /** Launches of tools, failed ones too. */
   readonly launches?: number;
   readonly wallTimeMs?: number;
-  /** Input and output tokens of all requests. */
+  /** Input and output tokens of all requests, those of the turn's subagents included (`LoopInput.spending`). */
   readonly tokens?: number;
   readonly cost?: { readonly limit: number; readonly price: (usage: Usage, model: string) => number };
 }

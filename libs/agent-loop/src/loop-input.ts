@@ -8,6 +8,7 @@ import type { ModelTarget } from './model-round.js';
 import type { OutputBudget } from './output-budget.js';
 import type { ModelResponse } from './response.js';
 import type { RetryPolicy } from './retry-policy.js';
+import type { Spending } from './spending.js';
 import type { LoopStop } from './stop-reason.js';
 import type { ToolRegistry } from './tool-registry.js';
 
@@ -80,6 +81,8 @@ export interface LoopInput<Context> {
   /** Also forward `tool_call_preparation` events. */
   readonly preparations?: boolean;
   readonly limits?: LoopLimits;
+  /** What the budgets of tokens and cost are compared with, shared by the loops of one turn; earlier runs are counted in it. Default: this loop's own. */
+  readonly spending?: Spending;
   readonly policies?: Omit<BatchPolicies<Context>, 'hooks'>;
   readonly hooks?: LoopHooks<Context>;
   readonly stopPolicies?: readonly StopPolicy[];

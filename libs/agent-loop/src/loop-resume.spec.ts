@@ -62,6 +62,18 @@ describe('a call with intent and no result', () => {
     expect(run.context.started).toEqual(['r1', 'w2']);
   });
 
+  test('what else is known of it stands behind the news that its outcome is unknown [G7.13]', async () => {
+    const journal = new MemoryJournal({ at: 1, fault: 'after' });
+    const client = scriptedClient(respond);
+    await play(client, { journal });
+    const start = journal.restart();
+    const run = await play(client, {
+      journal,
+      start: { ...start, known: { ...start.known!, notes: new Map([['w1', 'It had read a file.']]) } },
+    });
+    expect(lastResults(run.history).w1?.text).toMatch(/unknown: .*[Ii]nspect before retrying\.\n\nIt had read a file\.$/);
+  });
+
   test('it runs again under its call id when its tool is idempotent [G7.7][K17]', async () => {
     const run = await resumeAfterIntent([tool('write', { effect: 'write', concurrencySafe: false, idempotent: true }), read]);
     expect(run.context.started).toEqual(['w1', 'r1', 'w2']);

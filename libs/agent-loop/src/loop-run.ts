@@ -8,6 +8,7 @@ import { volatileJournal, type SealedResponse, type SendType } from './journal-p
 import { NEW_COUNTERS, type LoopCounters } from './limits.js';
 import type { EventSink } from './loop-events.js';
 import { LoopGuard } from './loop-guard.js';
+import { Spending } from './spending.js';
 import type { LoopInput } from './loop-input.js';
 import type { IdentifiedCall } from './call-result.js';
 import type { ModelMessage, Usage } from './model-port.js';
@@ -21,6 +22,7 @@ export class LoopRun<Context> {
   readonly clock: LoopClock;
   readonly cut: Cut;
   readonly emit: EventSink;
+  readonly spending: Spending;
   /** Calls of a batch that an earlier run left open. */
   readonly unfinished: readonly IdentifiedCall[];
   rounds = 0;
@@ -40,6 +42,7 @@ export class LoopRun<Context> {
     this.barriers = new Barriers(input.journal ?? volatileJournal(), input.handOver, start.unrecorded);
     this.guard = new LoopGuard((name) => input.tools.find(name)?.polling ?? false);
     this.used = start.counters ?? NEW_COUNTERS;
+    this.spending = input.spending ?? new Spending(this.used.tokens, this.used.cost);
     this.startedAt = this.clock.now();
     const open = takeOpenResponse(this.history);
     this.ledger = CallLedger.of(this.history);
@@ -52,6 +55,11 @@ export class LoopRun<Context> {
 
   get counters(): LoopCounters {
     return { ...this.used, elapsedMs: this.used.elapsedMs + this.clock.now() - this.startedAt };
+  }
+
+  /** The counters as budgets see them: tokens and cost are those of all loops of the turn. */
+  get budgeted(): LoopCounters {
+    return { ...this.counters, tokens: this.spending.tokens, cost: this.spending.cost };
   }
 
   count(change: Partial<LoopCounters>): void {
@@ -108,6 +116,7 @@ export class LoopRun<Context> {
       tokens += tokensOf(request.usage);
       cost += price?.(request.usage, request.model) ?? 0;
     }
+    this.spending.add(tokens - this.used.tokens, cost - this.used.cost);
     this.count({ tokens, cost, contextTokens: tokensOf(usage) });
   }
 

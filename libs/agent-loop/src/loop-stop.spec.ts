@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LoopEvent } from './loop-events.js';
+import { Spending } from './spending.js';
 import { MemoryJournal } from './testing/memory-journal.js';
 import { outline, play } from './testing/run.js';
 import { call, calls, says } from './testing/scripted-client.js';
+import { said, tool } from './testing/tools.js';
 
 describe('the stop point', () => {
   test('the stop hook is asked before the policies, in order, and each may go on [G2.12][G6.3][G8.29]', async () => {
@@ -126,6 +128,20 @@ describe('limits', () => {
     const run = await play([calls(call('c1', 'read'))], { limits: { budgets } });
     expect(run.stop).toEqual({ reason: 'budget_exhausted', budget });
     if (budget !== 'wall_time') expect(outline(run.history).at(-1)).toBe('tool: #c1');
+  });
+
+  test('what other loops of the turn spend counts towards its tokens and its cost [G3.6]', async () => {
+    for (const [budget, budgets] of [
+      ['tokens', { tokens: 500 }],
+      ['cost', { cost: { limit: 5, price: () => 1 } }],
+    ] as const) {
+      const spending = new Spending();
+      const delegate = tool('delegate', { effect: 'agent', execute: () => (spending.add(390, 4), Promise.resolve(said('done'))) });
+      const run = await play([calls(call('c1', 'delegate'))], { limits: { budgets }, spending, tools: [delegate] });
+      expect(run.stop).toEqual({ reason: 'budget_exhausted', budget });
+      expect(run.counters.tokens).toBe(110);
+      expect(spending.tokens).toBe(500);
+    }
   });
 
   test('a prompt that cannot fit sends no request [W9]', async () => {
