@@ -155,6 +155,7 @@ async function createProfile(runtime: 'loop' | 'external'): Promise<string> {
     max_output_tokens: null,
     fallback_models: [],
     budgets: {},
+    hooks: {},
     parent_question_timeout_seconds: null,
     user_question_timeout_seconds: null,
   });

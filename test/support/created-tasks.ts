@@ -83,6 +83,7 @@ function profileInput(name: string) {
     max_output_tokens: null,
     fallback_models: [],
     budgets: {},
+    hooks: {},
     parent_question_timeout_seconds: null,
     user_question_timeout_seconds: null,
   };

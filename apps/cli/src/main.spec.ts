@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { main } from '@echelon/cli';
@@ -185,6 +188,23 @@ describe('echelon workspace and profile', () => {
     expect((await run(['profile', 'list', '--workspace', workspace.id])).out).toBe(`${profile.id}  chef  loop  scripted other\n`);
     await json(['profile', 'archive', profile.id]);
     expect((await run(['profile', 'show', profile.id])).out).toMatch(/^archived_at +\d{4}-/m);
+  });
+
+  test('read the hooks of a profile from a file, and say what is wrong with one', async () => {
+    const workspace = await json<Created>(['workspace', 'create', 'workshop']);
+    const folder = await mkdtemp(join(tmpdir(), 'echelon-hooks-'));
+    const file = join(folder, 'hooks.json');
+    const hooks = { before_tool: [{ matcher: 'run_command', command: ['./check.sh'] }] };
+    await writeFile(file, JSON.stringify(hooks));
+    const create = ['profile', 'create', 'checked', '--workspace', workspace.id, '--provider', 'scripted', '--model', 'any'];
+    const profile = await json<Created>([...create, '--hooks', file]);
+    expect(await json(['profile', 'show', profile.id])).toMatchObject({ hooks });
+    await writeFile(file, '{ "stop": [{ "url": "ftp://example.org" }] }');
+    const refused = await run(['profile', 'update', profile.id, '--hooks', file]);
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('The hooks are not well formed: hooks.stop.0.url: ') });
+    await writeFile(file, '{}');
+    expect(await json(['profile', 'update', profile.id, '--hooks', file])).toMatchObject({ hooks: {} });
+    await rm(folder, { recursive: true });
   });
 });
 

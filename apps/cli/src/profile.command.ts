@@ -1,8 +1,9 @@
 /** `echelon profile …`: which runtime and model run the agents of a workspace. */
-import type { AgentProfile } from '@echelon/contracts';
+import { type AgentProfile, HooksConfig } from '@echelon/contracts';
 import { type Command, Option } from 'commander';
 import { PROFILE, textOf, usage, wholeNumber, WORKSPACE } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
+import { checkJson, readJson } from './json-file.js';
 import { addPaging, describePage, type PagingOptions, toPageQuery } from './paging.js';
 import { print, table, type Terminal } from './terminal.js';
 
@@ -17,6 +18,7 @@ interface Content {
   readonly systemPrompt?: string;
   readonly maxOutputTokens?: number;
   readonly fallbackModel?: string[];
+  readonly hooks?: string;
 }
 
 export function addProfileCommand(program: Command, terminal: Terminal): void {
@@ -62,7 +64,7 @@ function addCreate(profile: Command, terminal: Terminal): void {
       const options: Common & Content & { workspace: string } = command.optsWithGlobals();
       const { provider, model } = options;
       if (!provider || !model) throw usage('Give --provider and --model; with --runtime external any words will do.');
-      const input = { ...toContent(options), workspace_id: options.workspace, name, provider, model };
+      const input = { ...(await toContent(options)), workspace_id: options.workspace, name, provider, model };
       show(terminal, options, await connect(options).profiles.create(input));
     });
 }
@@ -73,7 +75,7 @@ function addUpdate(profile: Command, terminal: Terminal): void {
     .option('--name <name>', 'its name', textOf('--name'))
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common & Content & { name?: string } = command.optsWithGlobals();
-      const changes = { ...toContent(options), ...(options.name ? { name: options.name } : {}) };
+      const changes = { ...(await toContent(options)), ...(options.name ? { name: options.name } : {}) };
       if (Object.keys(changes).length === 0) throw usage('Name at least one thing to change.');
       show(terminal, options, await connect(options).profiles.update(id, changes));
     });
@@ -86,10 +88,12 @@ function addContent(command: Command): Command {
     .option('--model <model>', 'model name', textOf('--model'))
     .option('--system-prompt <text>', 'text before the conversation')
     .option('--max-output-tokens <n>', 'tokens of one answer at most', wholeNumber('--max-output-tokens'))
-    .option('--fallback-model <model...>', 'models to try when the first fails, up to 3');
+    .option('--fallback-model <model...>', 'models to try when the first fails, up to 3')
+    .option('--hooks <file>', 'JSON with the commands and HTTP calls to run around prompts and tools (docs/hooks.md); {} removes them');
 }
 
-function toContent(options: Content) {
+async function toContent(options: Content) {
+  const hooks = options.hooks === undefined ? undefined : checkJson(await readJson(options.hooks, 'hooks'), 'hooks', HooksConfig);
   return {
     ...(options.runtime ? { runtime: options.runtime } : {}),
     ...(options.provider ? { provider: options.provider } : {}),
@@ -97,6 +101,7 @@ function toContent(options: Content) {
     ...(options.systemPrompt === undefined ? {} : { system_prompt: options.systemPrompt }),
     ...(options.maxOutputTokens ? { max_output_tokens: options.maxOutputTokens } : {}),
     ...(options.fallbackModel ? { fallback_models: options.fallbackModel } : {}),
+    ...(hooks ? { hooks } : {}),
   };
 }
 

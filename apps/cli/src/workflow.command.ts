@@ -1,9 +1,9 @@
 /** `echelon workflow …`: the ordered steps that tasks go through. */
-import { readFile } from 'node:fs/promises';
 import { CreateWorkflow, type Workflow, type WorkflowStep } from '@echelon/contracts';
 import type { Command } from 'commander';
 import { textOf, usage, WORKFLOW, WORKSPACE } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
+import { checkJson, readJson } from './json-file.js';
 import { addPaging, describePage, type PagingOptions, toPageQuery } from './paging.js';
 import { print, table, type Terminal } from './terminal.js';
 
@@ -62,19 +62,8 @@ async function readSteps({ step, file }: CreateOptions): Promise<CreateWorkflow[
   if ((step === undefined) === (file === undefined)) throw usage('Give the steps by --step or by --file.');
   const given: unknown = step
     ? step.map((name, place) => ({ name, on_turn_complete: place + 1 < step.length ? 'move_to_next' : 'none' }))
-    : await readJson(file ?? '');
-  const steps = CreateWorkflow.shape.steps.safeParse(given);
-  if (steps.success) return steps.data;
-  const [first] = steps.error.issues;
-  throw usage(`The steps are not well formed: ${first ? `${['steps', ...first.path].join('.')}: ${first.message}` : 'see --help'}.`);
-}
-
-async function readJson(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as unknown;
-  } catch (error) {
-    throw usage(`The steps cannot be read from ${path}: ${error instanceof Error ? error.message : String(error)}.`);
-  }
+    : await readJson(file ?? '', 'steps');
+  return checkJson(given, 'steps', CreateWorkflow.shape.steps);
 }
 
 function summarize({ id, name, is_default: isDefault, steps }: Workflow): readonly string[] {

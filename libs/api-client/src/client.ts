@@ -93,6 +93,7 @@ export interface ApiClient {
         | 'max_output_tokens'
         | 'fallback_models'
         | 'budgets'
+        | 'hooks'
         | 'parent_question_timeout_seconds'
         | 'user_question_timeout_seconds'
       >,

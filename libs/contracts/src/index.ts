@@ -11,6 +11,7 @@ export {
   StoredQuestion,
   UserQuestion,
 } from './question.js';
+export { HOOK_TIMEOUT_SECONDS, HooksConfig, type Hook, type HookEvent } from './hooks.js';
 export { Notification } from './notification.js';
 export { EditQueueEntry, Message, MoveQueueEntry, QueueEntry, Session, SpawnedSession, SpawnSession, Turn } from './session.js';
 export {

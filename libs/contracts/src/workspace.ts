@@ -1,6 +1,7 @@
 import { LIMITS } from '@echelon/domain';
 import { z } from 'zod';
 import { Id, Instant, PositiveNumber } from './common.js';
+import { HooksConfig } from './hooks.js';
 
 export const Workspace = z.object({ id: Id, name: z.string(), created_at: Instant }).meta({ id: 'Workspace' });
 export type Workspace = z.infer<typeof Workspace>;
@@ -35,6 +36,7 @@ export const AgentProfile = z
     max_output_tokens: z.int().nullable(),
     fallback_models: z.array(z.string()),
     budgets: Budgets,
+    hooks: HooksConfig,
     parent_question_timeout_seconds: z.int().nullable(),
     user_question_timeout_seconds: z.int().nullable(),
     created_at: Instant,
@@ -55,6 +57,7 @@ export const CreateProfile = z
     max_output_tokens: PositiveNumber.nullable().default(null),
     fallback_models: z.array(z.string().trim().min(1)).max(3).default([]),
     budgets: Budgets.default({}),
+    hooks: HooksConfig.default({}),
     parent_question_timeout_seconds: PositiveNumber.nullable().default(null),
     user_question_timeout_seconds: PositiveNumber.nullable().default(null),
   })
@@ -70,6 +73,7 @@ export const UpdateProfile = z
     max_output_tokens: PositiveNumber.nullable().optional(),
     fallback_models: z.array(z.string().trim().min(1)).max(3).optional(),
     budgets: Budgets.optional(),
+    hooks: HooksConfig.optional(),
     parent_question_timeout_seconds: PositiveNumber.nullable().optional(),
     user_question_timeout_seconds: PositiveNumber.nullable().optional(),
   })

@@ -1,4 +1,4 @@
-import type { AgentProfile } from '@echelon/contracts';
+import type { AgentProfile, HooksConfig } from '@echelon/contracts';
 import type { ProfileRow } from '@echelon/persistence';
 
 /** A profile as it is shown. */
@@ -14,6 +14,7 @@ export function toProfile(row: ProfileRow): AgentProfile {
     max_output_tokens: row.max_output_tokens,
     fallback_models: [...row.fallback_models],
     budgets: row.budgets,
+    hooks: row.hooks as HooksConfig,
     parent_question_timeout_seconds: row.parent_question_timeout_seconds,
     user_question_timeout_seconds: row.user_question_timeout_seconds,
     created_at: row.created_at.toISOString(),

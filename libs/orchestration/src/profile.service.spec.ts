@@ -29,6 +29,7 @@ function input(given: Partial<CreateProfile> = {}): CreateProfile {
     max_output_tokens: null,
     fallback_models: ['one', 'two'],
     budgets: { max_rounds: 7 },
+    hooks: {},
     parent_question_timeout_seconds: null,
     user_question_timeout_seconds: null,
     ...given,
@@ -55,6 +56,13 @@ describe('a profile', () => {
     expect(changed).toEqual({ ...created, model: 'larger', max_output_tokens: 1_000, updated_at: changed.updated_at });
     expect(accepted(await profiles.get(world.operator, created.id))).toEqual(changed);
     expect(accepted(await profiles.update(world.operator, created.id, { max_output_tokens: null })).max_output_tokens).toBeNull();
+  });
+
+  test('has the hooks that it was given, until they are changed', async () => {
+    const hooks = { stop: [{ command: ['./done.sh'], timeout_seconds: 5 }], before_tool: [{ url: 'http://127.0.0.1:1/' }] };
+    const { id } = accepted(await profiles.create(world.operator, input({ hooks })));
+    expect(accepted(await profiles.update(world.operator, id, { model: 'larger' })).hooks).toEqual(hooks);
+    expect(accepted(await profiles.update(world.operator, id, { hooks: {} })).hooks).toEqual({});
   });
 
   test('has a name that its workspace has once', async () => {

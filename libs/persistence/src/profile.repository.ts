@@ -27,5 +27,6 @@ function toRow(profile: AgentProfile): ProfileRow {
     runtime: profile.runtime as RuntimeKind,
     fallback_models: profile.fallback_models as string[],
     budgets: profile.budgets as ProfileRow['budgets'],
+    hooks: profile.hooks as object,
   };
 }

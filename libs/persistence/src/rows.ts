@@ -31,6 +31,8 @@ export interface ProfileRow {
   readonly fallback_models: readonly string[];
   /** What the contract `Budgets` says; all off unless set. */
   readonly budgets: Readonly<Record<string, number | undefined>>;
+  /** What the contract `HooksConfig` says; all off unless set. */
+  readonly hooks: object;
   readonly parent_question_timeout_seconds: number | null;
   readonly user_question_timeout_seconds: number | null;
   readonly created_at: Date;

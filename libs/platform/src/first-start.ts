@@ -60,6 +60,7 @@ async function prepareWorkspace(actor: Actor, { config, services, provider }: Pr
       max_output_tokens: null,
       fallback_models: [],
       budgets: {},
+      hooks: {},
       parent_question_timeout_seconds: null,
       user_question_timeout_seconds: null,
     }),

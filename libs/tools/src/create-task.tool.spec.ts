@@ -51,6 +51,7 @@ describe('create_task_kandev', () => {
         max_output_tokens: null,
         fallback_models: [],
         budgets: {},
+        hooks: {},
         parent_question_timeout_seconds: null,
         user_question_timeout_seconds: null,
       }),
