@@ -1,9 +1,10 @@
 /** Times from what a contestant began to the model request that followed from it. */
-import type { Sides } from './alternate.js';
+import { mapSides, type Sides } from './alternate.js';
 import type { BenchContext } from './context.js';
 import type { Begun } from './contestant.js';
-import { atMost, type Goal, type Row, type Unit } from './row.js';
+import { atMost, type Goal, type Row } from './row.js';
 import { median, percentile } from './statistics.js';
+import { toRow } from './to-row.js';
 
 /** Arrival times of model requests by their mark, in ms of the common clock. */
 type Arrivals = Readonly<Record<string, readonly number[]>>;
@@ -32,21 +33,20 @@ export interface DelayGoals {
 
 /** A row for the median, and one for the tail, over the delays of all runs. */
 export function toDelayRows(id: string, work: string, delays: Sides<readonly number[]>, goals: DelayGoals): readonly Row[] {
-  const all = { ours: delays.ours.flat(), bare: delays.bare.flat(), dbos: delays.dbos.flat() };
+  const all = mapSides((side) => delays[side].flat());
   return [
-    toRow({ id, work: `${work}, p50`, unit: 'ms', goals: goals.median }, all, median),
-    toRow({ id, work: `${work}, p99 ÷ p50`, unit: '×', goals: [atMost(goals.tail)] }, all, tailOf),
+    toDurableRow({ id, work: `${work}, p50`, unit: 'ms', goals: goals.median }, all, median),
+    toDurableRow({ id, work: `${work}, p99 ÷ p50`, unit: '×', goals: [atMost(goals.tail)] }, all, tailOf),
   ];
 }
 
-/** A row of one number for each side, by default the median of what was measured. */
-export function toRow(
-  about: { readonly id: string; readonly work: string; readonly unit: Unit; readonly goals: readonly Goal[] },
-  measured: Readonly<Record<keyof Sides<unknown>, readonly number[]>>,
+/** A row of those who run sessions on Postgres. */
+export function toDurableRow(
+  about: Pick<Row, 'id' | 'work' | 'unit' | 'goals'>,
+  measured: Sides<number>,
   reduce: (values: readonly number[]) => number = median,
 ): Row {
-  const dbos = measured.dbos.length === 0 ? null : reduce(measured.dbos);
-  return { ...about, ours: reduce(measured.ours), references: { bare: reduce(measured.bare), DBOS: dbos } };
+  return toRow({ ...about, against: ['bare', 'DBOS'] }, measured, (value) => value, reduce);
 }
 
 function tailOf(delays: readonly number[]): number {

@@ -1,7 +1,6 @@
 /** A contestant as it is deployed: in one process, or a worker and a server that share the work. */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import type { Side } from './alternate.js';
 import type { BenchContext } from './context.js';
 import type { Contestant } from './contestant.js';
 import { MeasuredProgram } from './measured-program.js';
@@ -77,24 +76,27 @@ export class Deployment {
   }
 }
 
+/** Who runs sessions on Postgres. */
+export type FieldSide = 'ours' | 'bare' | 'DBOS';
+
 /** Ours and the references that take part, started one after the other. */
 export class Field {
-  private constructor(private readonly deployments: ReadonlyMap<Side, Deployment>) {}
+  private constructor(private readonly deployments: ReadonlyMap<FieldSide, Deployment>) {}
 
   static async open(context: BenchContext, options: DeploymentOptions = {}): Promise<Field> {
     const { redisUrl: _onlyOurs, ...shared } = options;
-    const deployments = new Map<Side, Deployment>();
+    const deployments = new Map<FieldSide, Deployment>();
     deployments.set('ours', await Deployment.open(context, 'platform', options));
     deployments.set('bare', await Deployment.open(context, 'bare-postgres', shared));
-    if (context.peersFailure === null) deployments.set('dbos', await Deployment.open(context, 'dbos', shared));
+    if (context.peersFailure === null) deployments.set('DBOS', await Deployment.open(context, 'dbos', shared));
     return new Field(deployments);
   }
 
-  get sides(): readonly Side[] {
+  get sides(): readonly FieldSide[] {
     return [...this.deployments.keys()];
   }
 
-  of(side: Side): Deployment {
+  of(side: FieldSide): Deployment {
     const deployment = this.deployments.get(side);
     if (!deployment) throw new Error(`${side} does not take part`);
     return deployment;

@@ -1,9 +1,7 @@
 /** The libraries that we are compared with: installed below `bench/peers` when a bench needs them, and nowhere else. */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 const FOLDER = path.join(import.meta.dirname, 'peers');
 const LOCK = path.join(FOLDER, 'package-lock.json');
@@ -17,12 +15,6 @@ export async function installPeers(progress: (what: string) => void): Promise<st
   const failure = await runNpm();
   progress(failure === null ? 'the peers are installed' : `the peers are not installed: ${failure}`);
   return failure;
-}
-
-/** Imports an installed peer. */
-export function importPeer(name: string): Promise<unknown> {
-  const { resolve } = createRequire(path.join(FOLDER, 'package.json'));
-  return import(pathToFileURL(resolve(name)).href);
 }
 
 function areInstalled(): boolean {

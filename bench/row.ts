@@ -1,9 +1,10 @@
 /** One line of the table: a figure of ours beside the references' from the same run. */
 
-export type Unit = 'ms' | 'ms CPU' | 'ms CPU/s' | 'per s' | 'KB' | 'MB' | '×' | 'count';
+export type Unit = 'ms' | 'ms CPU' | 'µs CPU' | 'ms CPU/s' | 'per s' | 'KB' | 'MB' | '×' | 'count';
 
 /** `bare`: the least that the same work takes, by a program of ours. */
-export type ReferenceName = 'bare' | 'DBOS';
+export const REFERENCES = ['bare', 'DBOS', 'AI SDK', 'LangGraph'] as const;
+export type ReferenceName = (typeof REFERENCES)[number];
 
 /** What must hold, and of which number: our figure alone, or divided by a reference's. */
 export interface Goal {

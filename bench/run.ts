@@ -12,7 +12,7 @@ import { measureWaitingSessions } from './measurements/waiting-sessions.js';
 import { type BenchOptions, type MeasurementId, readOptions } from './options.js';
 import { installPeers } from './peers.js';
 import { openPostgres } from './postgres.js';
-import { isMet, ratioOf, type Row } from './row.js';
+import { isMet, ratioOf, REFERENCES, type Row } from './row.js';
 import { formatTable } from './table.js';
 
 const MEASURE: Readonly<Record<MeasurementId, (context: BenchContext) => Promise<readonly Row[]>>> = {
@@ -24,17 +24,16 @@ const MEASURE: Readonly<Record<MeasurementId, (context: BenchContext) => Promise
 };
 
 const RESULTS = path.join(import.meta.dirname, 'results');
-const NOTES = `bare: the least that the same work takes, by a program of ours. Goals of B1 against the AI SDK stand as multiples of bare from the
-reference run in benchmarks.md; that library is not installed here.`;
-/** Which measurements DBOS takes part in. */
-const WITH_PEERS: readonly MeasurementId[] = ['B3', 'B4', 'B6'];
+const NOTES = 'bare: the least that the same work takes, by a program of ours. cold: in a fresh process.';
+/** Measurements that take place without peers. */
+const WITHOUT_PEERS: readonly MeasurementId[] = ['B11'];
 
 await main();
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   const startedAt = new Date();
-  const peersFailure = options.only.some((id) => WITH_PEERS.includes(id)) ? await installPeers(progress) : null;
+  const peersFailure = options.only.every((id) => WITHOUT_PEERS.includes(id)) ? null : await installPeers(progress);
   const rows = await measureAll(options, peersFailure);
   const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
   const result = {
@@ -51,7 +50,7 @@ async function main(): Promise<void> {
   process.stdout.write(
     options.json
       ? `${json}\n`
-      : `${formatTable(rows)}\n\n${NOTES}\n${peersFailure === null ? '' : `DBOS is not installed: ${peersFailure}\n`}`,
+      : `${formatTable(rows)}\n\n${NOTES}\n${peersFailure === null ? '' : `The peers are not installed: ${peersFailure}\n`}`,
   );
 }
 
@@ -78,7 +77,7 @@ function progress(what: string): void {
 }
 
 function toResult(row: Row): object {
-  return { ...row, ratios: { bare: ratioOf(row, 'bare'), DBOS: ratioOf(row, 'DBOS') }, met: isMet(row) };
+  return { ...row, ratios: Object.fromEntries(REFERENCES.map((name) => [name, ratioOf(row, name)])), met: isMet(row) };
 }
 
 /** The load tells how far the figures can be trusted. */

@@ -1,30 +1,32 @@
-import { type Goal, isMet, type ReferenceName, type Row, ratioOf } from './row.js';
+import { type Goal, isMet, type ReferenceName, REFERENCES, type Row, ratioOf } from './row.js';
 
-const HEADER = ['id', 'work', 'unit', 'ours', 'bare', '÷ bare', 'DBOS', '÷ DBOS', 'goals', 'met'];
-const NUMERIC = new Set(['ours', 'bare', '÷ bare', 'DBOS', '÷ DBOS']);
+const BEFORE_NUMBERS = ['id', 'work', 'unit'];
+const AFTER_NUMBERS = ['goals', 'met'];
 const NOTHING = '–';
 
-/** The table as text, columns aligned. */
+/** The table as text, columns aligned; a reference that takes part in no row has none. */
 export function formatTable(rows: readonly Row[]): string {
-  const lines = [HEADER, ...rows.map(toCells)];
-  const widths = HEADER.map((_name, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  const references = REFERENCES.filter((name) => rows.some((row) => name in row.references));
+  const header = [...BEFORE_NUMBERS, 'ours', ...references.flatMap((name) => [name, `÷ ${name}`]), ...AFTER_NUMBERS];
+  const lines = [header, ...rows.map((row) => toCells(row, references))];
+  const widths = header.map((_name, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
   return lines.map((cells) => formatLine(cells, widths)).join('\n');
 }
 
 function formatLine(cells: readonly string[], widths: readonly number[]): string {
   const padded = cells.map((cell, column) => {
     const width = widths[column] ?? 0;
-    return NUMERIC.has(HEADER[column] ?? '') ? cell.padStart(width) : cell.padEnd(width);
+    const isNumber = column >= BEFORE_NUMBERS.length && column < cells.length - AFTER_NUMBERS.length;
+    return isNumber ? cell.padStart(width) : cell.padEnd(width);
   });
   return padded.join('  ').trimEnd();
 }
 
-function toCells(row: Row): readonly string[] {
+function toCells(row: Row, references: readonly ReferenceName[]): readonly string[] {
   const { id, work, unit, ours, goals } = row;
   return [
     ...[id, work, unit, formatFigure(ours)],
-    ...formatReference(row, 'bare'),
-    ...formatReference(row, 'DBOS'),
+    ...references.flatMap((name) => formatReference(row, name)),
     goals.length === 0 ? NOTHING : goals.map(formatGoal).join(', '),
     formatMet(row),
   ];

@@ -1,7 +1,7 @@
 /** B3: a child's question to its parent, until the answer is in the child's next model request. */
-import { alternate, alternateWarm } from '../alternate.js';
+import { alternate, alternateWarm, mapSides } from '../alternate.js';
 import type { BenchContext } from '../context.js';
-import { readDelays, readIntervals, toDelayRows, toRow } from '../delays.js';
+import { readDelays, readIntervals, toDelayRows, toDurableRow } from '../delays.js';
 import { Field } from '../deployment.js';
 import { atLeast, atMost, type Row } from '../row.js';
 
@@ -53,8 +53,8 @@ async function measureHop(context: BenchContext, field: Field, { hops: times }: 
     await field.of(side).call('goRound', { mark, times });
     return readIntervals(context, mark, times);
   });
-  const each = { ours: intervals.ours.flat(), bare: intervals.bare.flat(), dbos: intervals.dbos.flat() };
-  return toRow({ id: 'B3', work: 'whole hop, both agents on the loop, p50', unit: 'ms', goals: [] }, each);
+  const each = mapSides((side) => intervals[side].flat());
+  return toDurableRow({ id: 'B3', work: 'whole hop, both agents on the loop, p50', unit: 'ms', goals: [] }, each);
 }
 
 async function measureThroughput(context: BenchContext, field: Field, { times }: Sizes): Promise<Row> {
@@ -63,5 +63,5 @@ async function measureThroughput(context: BenchContext, field: Field, { times }:
     const { answers, ms } = await field.of(side).call('answerAll', { times });
     return (answers / ms) * 1_000;
   });
-  return toRow({ id: 'B3', work: 'asks answered and resumed, all at once', unit: 'per s', goals: THROUGHPUT }, rates);
+  return toDurableRow({ id: 'B3', work: 'asks answered and resumed, all at once', unit: 'per s', goals: THROUGHPUT }, rates);
 }

@@ -3,33 +3,36 @@ import { alternate, type Sides } from '../alternate.js';
 import type { BenchContext } from '../context.js';
 import { MeasuredProgram } from '../measured-program.js';
 import type { LoopCost, LoopWork } from '../programs/loop.js';
-import { atMost, type Row } from '../row.js';
-import { median } from '../statistics.js';
-
-type Work = Omit<LoopWork, 'loop'>;
-
-const LOOPS = ['ours', 'bare'] as const;
+import type { LoopName } from '../programs/loop-runners.js';
+import { atMost, type Goal, type ReferenceName, type Row, type Unit } from '../row.js';
+import { toRow } from '../to-row.js';
 
 interface Plan {
   readonly work: string;
-  readonly goal: number;
+  readonly unit: Unit;
+  readonly goals: readonly Goal[];
   readonly warm: boolean;
-  readonly each: Work;
+  readonly each: Omit<LoopWork, 'loop'>;
 }
 
-/** Half of what the AI SDK cost in the reference run of benchmarks.md, as a multiple of bare. */
-const HALF_OF_AI_SDK: Readonly<Record<number, number>> = { 10: 2.5, 100: 2.4, 1_000: 1.6 };
-const FROM_MEMORY = 1.5;
-const LATE_ROUND = 1;
-/** Rounds in a process before the figure counts as warm. */
-const WARM_UP_ROUNDS = { memory: 10_000, http: 300 };
+const FROM_MEMORY = [atMost(1.5, 'bare')];
+const OVER_HTTP = [atMost(0.5, 'AI SDK')];
+const LATE_ROUND = [atMost(1, 'bare')];
+/** Rounds, or pieces of text, in a process before its figure counts as warm. */
+const WARM_UP = { memory: 10_000, http: 300, pieces: 5_000 };
+const WARM_ROUNDS = { memory: 10_000, http: 200 };
+const CALLS = 8;
+const PIECES = 2_000;
+const LONG_RUNS = 2;
 
 export async function measureLoopOverhead(context: BenchContext): Promise<readonly Row[]> {
   const { quick } = context.options;
   const url = context.modelUrl;
   const plans = [
-    ...(quick ? [100] : [10, 100, 1_000]).flatMap((rounds) => [coldPlan(rounds, null), warmPlan(rounds, null, 10_000 / rounds)]),
-    ...(quick ? [100] : [10, 100]).flatMap((rounds) => [coldPlan(rounds, url), warmPlan(rounds, url, 200 / rounds)]),
+    ...(quick ? [100] : [10, 100, 1_000]).flatMap((rounds) => [planRounds(rounds, null, false), planRounds(rounds, null, true)]),
+    ...(quick ? [100] : [10, 100]).flatMap((rounds) => [planRounds(rounds, url, false), planRounds(rounds, url, true)]),
+    ...[false, true].map((warm) => planCalls(10, url, warm)),
+    ...[false, true].map((warm) => planText(url, warm)),
   ];
   const rows: Row[] = [];
   for (const plan of plans) rows.push(await measurePlan(context, plan));
@@ -37,29 +40,48 @@ export async function measureLoopOverhead(context: BenchContext): Promise<readon
   return rows;
 }
 
-function coldPlan(rounds: number, url: string | null): Plan {
-  return { ...describe(rounds, url, 'cold'), warm: false, each: { rounds, loops: 1, url } };
+function planRounds(rounds: number, url: string | null, warm: boolean): Plan {
+  const from = url === null ? 'memory' : 'http';
+  const loops = warm ? WARM_ROUNDS[from] / rounds : 1;
+  return {
+    work: `a round of ${rounds}, ${url === null ? 'from memory' : 'over HTTP'}, ${nameOf(warm)}`,
+    unit: 'ms CPU',
+    goals: url === null ? FROM_MEMORY : OVER_HTTP,
+    warm,
+    each: { url, model: `lines-${rounds}`, count: rounds, loops },
+  };
 }
 
-function warmPlan(rounds: number, url: string | null, loops: number): Plan {
-  return { ...describe(rounds, url, 'warm'), warm: true, each: { rounds, loops, url } };
+function planCalls(rounds: number, url: string, warm: boolean): Plan {
+  const work = `a round of ${rounds} with ${CALLS} calls, over HTTP, ${nameOf(warm)}`;
+  const each = { url, model: `lines-${rounds}x${CALLS}`, count: rounds, loops: warm ? 10 : 1 };
+  return { work, unit: 'ms CPU', goals: OVER_HTTP, warm, each };
 }
 
-function describe(rounds: number, url: string | null, state: string): Pick<Plan, 'work' | 'goal'> {
-  const goal = url === null ? FROM_MEMORY : (HALF_OF_AI_SDK[rounds] ?? 1);
-  return { work: `a round of ${rounds}, ${url === null ? 'from memory' : 'over HTTP'}, ${state}`, goal };
+function planText(url: string, warm: boolean): Plan {
+  const work = `a streamed piece of text of ${PIECES}, ${nameOf(warm)}`;
+  return { work, unit: 'µs CPU', goals: OVER_HTTP, warm, each: { url, model: `pieces-${PIECES}`, count: PIECES, loops: warm ? 5 : 1 } };
+}
+
+function nameOf(warm: boolean): string {
+  return warm ? 'warm' : 'cold';
 }
 
 async function measurePlan(context: BenchContext, plan: Plan): Promise<Row> {
   context.progress(plan.work);
-  const costs = plan.warm ? await measureWarm(context, plan.each) : await measureCold(context, plan.each);
-  return toRow(plan.work, plan.goal, costs, ({ perRound }) => perRound);
+  const loops = takingPart(context, plan.each.url);
+  const costs = plan.warm ? await measureWarm(context, loops, plan.each) : await measureCold(context, loops, plan.each);
+  const scale = plan.unit === 'µs CPU' ? 1_000 : 1;
+  return toLoopRow(plan, costs, ({ each }) => each * scale);
 }
 
-type Costs = Sides<LoopCost>;
+/** From memory the peers take no part: they have no port that could be fed. */
+function takingPart({ peersFailure }: BenchContext, url: string | null): readonly LoopName[] {
+  return url === null || peersFailure !== null ? ['ours', 'bare'] : ['ours', 'bare', 'AI SDK', 'LangGraph'];
+}
 
-async function measureCold({ options }: BenchContext, work: Work): Promise<Costs> {
-  return alternate(LOOPS, options.runs, async (loop) => {
+async function measureCold({ options }: BenchContext, loops: readonly LoopName[], work: Plan['each']): Promise<Sides<LoopCost>> {
+  return alternate(loops, options.runs, async (loop) => {
     const program = new MeasuredProgram('loop');
     const cost = await program.call<LoopCost>('measure', { ...work, loop });
     await program.close();
@@ -67,36 +89,43 @@ async function measureCold({ options }: BenchContext, work: Work): Promise<Costs
   });
 }
 
-async function measureWarm({ options }: BenchContext, work: Work): Promise<Costs> {
-  const programs = { ours: new MeasuredProgram('loop'), bare: new MeasuredProgram('loop') };
-  const rounds = WARM_UP_ROUNDS[work.url === null ? 'memory' : 'http'];
-  for (const loop of LOOPS) {
-    await programs[loop].call('measure', { ...work, loop, loops: Math.ceil(rounds / work.rounds) });
-  }
-  const costs = await alternate(LOOPS, options.runs, (loop) => programs[loop].call<LoopCost>('measure', { ...work, loop }));
-  await Promise.all([programs.ours.close(), programs.bare.close()]);
+async function measureWarm({ options }: BenchContext, loops: readonly LoopName[], work: Plan['each']): Promise<Sides<LoopCost>> {
+  const programs = new Map(loops.map((loop) => [loop, new MeasuredProgram('loop')]));
+  const measure = (loop: LoopName, times: number) => callOf(programs, loop).call<LoopCost>('measure', { ...work, loop, loops: times });
+  for (const loop of loops) await measure(loop, Math.ceil(warmUpOf(work) / work.count));
+  const costs = await alternate(loops, options.runs, (loop) => measure(loop, work.loops));
+  for (const program of programs.values()) await program.close();
   return costs;
 }
 
-/** 1,000 rounds over HTTP, in fresh processes: the mean round, and the rounds at the end of a history of 1 MB. */
+function callOf(programs: ReadonlyMap<LoopName, MeasuredProgram>, loop: LoopName): MeasuredProgram {
+  const program = programs.get(loop);
+  if (!program) throw new Error(`${loop} does not take part`);
+  return program;
+}
+
+function warmUpOf({ url, model }: Plan['each']): number {
+  if (model.startsWith('pieces')) return WARM_UP.pieces;
+  return WARM_UP[url === null ? 'memory' : 'http'];
+}
+
+/** 1,000 rounds over HTTP, in fresh processes: the mean round, the rounds at the end of a history of 1 MB, and how a round grows. */
 async function measureLongLoop(context: BenchContext): Promise<readonly Row[]> {
-  const { work, goal } = describe(1_000, context.modelUrl, 'cold');
-  context.progress(work);
-  const short = { ...context, options: { ...context.options, runs: Math.min(2, context.options.runs) } };
-  const costs = await measureCold(short, { rounds: 1_000, loops: 1, url: context.modelUrl });
+  const plan = planRounds(1_000, context.modelUrl, false);
+  context.progress(plan.work);
+  const short = { ...context, options: { ...context.options, runs: Math.min(LONG_RUNS, context.options.runs) } };
+  const costs = await measureCold(short, takingPart(context, context.modelUrl), plan.each);
+  const growth = { work: 'rounds 900 to 1,000 ÷ rounds 40 to 140', unit: '×', goals: [] } as const;
+  const last = { work: 'rounds 950 to 1,000 over HTTP, results of 1 KB', unit: 'ms CPU', goals: LATE_ROUND } as const;
   return [
-    toRow(work, goal, costs, ({ perRound }) => perRound),
-    toRow('rounds 951 to 1,000 over HTTP, results of 1 KB', LATE_ROUND, costs, ({ perLateRound }) => perLateRound),
+    toLoopRow(plan, costs, ({ each }) => each),
+    toLoopRow(last, costs, (cost) => cost.last),
+    toLoopRow(growth, costs, (cost) => cost.late / cost.early),
   ];
 }
 
-function toRow(work: string, goal: number, { ours, bare }: Costs, select: (cost: LoopCost) => number): Row {
-  return {
-    id: 'B1',
-    work,
-    unit: 'ms CPU',
-    ours: median(ours.map(select)),
-    references: { bare: median(bare.map(select)) },
-    goals: [atMost(goal, 'bare')],
-  };
+function toLoopRow(plan: Pick<Plan, 'work' | 'unit' | 'goals'>, costs: Sides<LoopCost>, select: (cost: LoopCost) => number): Row {
+  const { work, unit, goals } = plan;
+  const peers: readonly ReferenceName[] = goals === FROM_MEMORY ? [] : ['AI SDK', 'LangGraph'];
+  return toRow({ id: 'B1', work, unit, goals, against: ['bare', ...peers] }, costs, select);
 }

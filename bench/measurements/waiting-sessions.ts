@@ -1,10 +1,10 @@
 /** B6: sessions that wait for answers: what they cost while they wait, whether they survive a kill, and how fast many answers drain. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Side } from '../alternate.js';
+import { mapSides, type Sides } from '../alternate.js';
 import type { BenchContext } from '../context.js';
 import type { RestCost } from '../contestant.js';
-import { type Deployment, Field } from '../deployment.js';
-import { toRow } from '../delays.js';
+import { type Deployment, Field, type FieldSide } from '../deployment.js';
+import { toDurableRow } from '../delays.js';
 import { atLeast, atMost, type Goal, type Row, type Unit } from '../row.js';
 
 /** Every family: one parent, and children that wait. */
@@ -17,7 +17,7 @@ interface Sizes {
   /** Few enough to cost nothing: what many are compared with. */
   readonly few: number;
   /** Sessions that wait; DBOS holds each in memory, and gets fewer. */
-  readonly waiting: Readonly<Record<Side, number>>;
+  readonly waiting: Readonly<Record<FieldSide, number>>;
   readonly answers: number;
   readonly restMs: number;
 }
@@ -34,13 +34,13 @@ interface Figures {
 
 export async function measureWaitingSessions(context: BenchContext): Promise<readonly Row[]> {
   const sizes: Sizes = context.options.quick
-    ? { few: 50, waiting: { ours: 5_000, bare: 5_000, dbos: 200 }, answers: 500, restMs: 3_000 }
-    : { few: 100, waiting: { ours: 100_000, bare: 100_000, dbos: 1_000 }, answers: 10_000, restMs: 10_000 };
+    ? { few: 50, waiting: { ours: 5_000, bare: 5_000, DBOS: 200 }, answers: 500, restMs: 3_000 }
+    : { few: 100, waiting: { ours: 100_000, bare: 100_000, DBOS: 1_000 }, answers: 10_000, restMs: 10_000 };
   context.progress('starting');
   const field = await Field.open(context);
-  const figures: Record<Side, readonly Figures[]> = { ours: [], bare: [], dbos: [] };
+  const figures = mapSides<Figures[]>(() => []);
   try {
-    for (const side of field.sides) figures[side] = [await measureSide(context, { side, deployment: field.of(side), sizes })];
+    for (const side of field.sides) figures[side].push(await measureSide(context, { side, deployment: field.of(side), sizes }));
   } finally {
     await field.close();
   }
@@ -49,7 +49,7 @@ export async function measureWaitingSessions(context: BenchContext): Promise<rea
 
 async function measureSide(
   context: BenchContext,
-  { side, deployment, sizes }: { readonly side: Side; readonly deployment: Deployment; readonly sizes: Sizes },
+  { side, deployment, sizes }: { readonly side: FieldSide; readonly deployment: Deployment; readonly sizes: Sizes },
 ): Promise<Figures> {
   const progress = (what: string) => context.progress(`${side}: ${what}`);
   progress(`${sizes.few} wait`);
@@ -79,11 +79,14 @@ function perSecond({ answers, ms }: { readonly answers: number; readonly ms: num
   return (answers / ms) * 1_000;
 }
 
-function toRows(figures: Readonly<Record<Side, readonly Figures[]>>, { few, waiting, answers }: Sizes): readonly Row[] {
+function toRows(figures: Sides<Figures>, { few, waiting, answers }: Sizes): readonly Row[] {
   const row = (work: string, unit: Unit, select: (figures: Figures) => number, goals: readonly Goal[] = []) =>
-    toRow({ id: 'B6', work, unit, goals }, mapSides(figures, select));
+    toDurableRow(
+      { id: 'B6', work, unit, goals },
+      mapSides((side) => figures[side].map(select)),
+    );
   return [
-    row(`heap per session of ${waiting.ours} that wait (DBOS: ${waiting.dbos})`, 'KB', (one) => heapEach(one, few), [atMost(0.2)]),
+    row(`heap per session of ${waiting.ours} that wait (DBOS: ${waiting.DBOS})`, 'KB', (one) => heapEach(one, few), [atMost(0.2)]),
     row('transactions while they wait', 'per s', ({ many }) => many.transactionsPerSecond),
     // Without a goal: what a process does after its start differs by more between two starts than many sessions could cost.
     row(`the same, less those while ${few} wait`, 'per s', (one) => one.many.transactionsPerSecond - one.few.transactionsPerSecond),
@@ -97,8 +100,4 @@ function toRows(figures: Readonly<Record<Side, readonly Figures[]>>, { few, wait
 
 function heapEach({ many, few, waiting }: Figures, fewWait: number): number {
   return Math.max(0, many.heapKb - few.heapKb) / (waiting - fewWait);
-}
-
-function mapSides<T, U>(sides: Readonly<Record<Side, readonly T[]>>, map: (value: T) => U): Readonly<Record<Side, readonly U[]>> {
-  return { ours: sides.ours.map(map), bare: sides.bare.map(map), dbos: sides.dbos.map(map) };
 }

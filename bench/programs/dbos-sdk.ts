@@ -1,5 +1,5 @@
 /** The part of `@dbos-inc/dbos-sdk` 5 that the contestant uses; the package is installed only when a bench runs. */
-import { importPeer } from '../peers.js';
+import { importPeer } from '../peers/import-peer.js';
 
 export interface DbosSdk {
   readonly DBOS: {

@@ -1,72 +1,49 @@
-/** Runs our loop or the bare one, and tells the processor time of its rounds. */
-import { createToolRegistry, runLoop, type ToolDefinition, type ModelClient } from '@echelon/agent-loop';
-import { createModelClient } from '@echelon/model-clients';
-import { now, processorTime } from '../clock.js';
+/** Runs loops one after the other, and tells the processor time of their rounds or of the pieces of text that they read. */
+import { processorTime } from '../clock.js';
 import { serve } from '../serve.js';
-import { runBareHttpLoop } from './bare-http-loop.js';
-import { runBareLoop } from './bare-loop.js';
-import { createMemoryModel } from './memory-model.js';
-import { createReadLine, OPENING, SYSTEM } from './read-line.js';
+import { createLoop, type LoopName, type RunLoop } from './loop-runners.js';
+import { createReadLine } from './read-line.js';
 
 export interface LoopWork {
-  readonly loop: 'ours' | 'bare';
-  /** Rounds with a call of each loop. */
-  readonly rounds: number;
-  /** Loops one after the other. */
-  readonly loops: number;
+  readonly loop: LoopName;
   /** Base URL of the scripted model; `null`: fed from memory. */
   readonly url: string | null;
+  /** Model name as script-words.ts has it: what each loop does. */
+  readonly model: string;
+  /** Rounds with calls, or pieces of text, of each loop. */
+  readonly count: number;
+  /** Loops one after the other. */
+  readonly loops: number;
 }
 
 export interface LoopCost {
-  /** Milliseconds of processor time per round. */
-  readonly perRound: number;
-  /** The same for the last 50 rounds of the last loop. */
-  readonly perLateRound: number;
-  readonly wallMs: number;
+  /** Milliseconds of processor time per round, or per piece of text. */
+  readonly each: number;
+  /** The same for rounds 40 to 140 and 900 to 1,000, and for 950 to 1,000, of the last loop; NaN where it has none. */
+  readonly early: number;
+  readonly late: number;
+  readonly last: number;
 }
-
-const LATE = 50;
 
 serve({ measure });
 
-async function measure(work: LoopWork): Promise<LoopCost> {
-  const { rounds, loops } = work;
-  let lateFrom = 0;
-  const tool = createReadLine((number) => {
-    if (number === rounds - LATE) lateFrom = processorTime();
-  });
-  const startedAt = now();
+async function measure({ loop, url, model, count, loops }: LoopWork): Promise<LoopCost> {
+  const run = await loopOf(loop, url);
+  /** Processor time when a line was read, by its number. */
+  const readAt: number[] = [];
+  const tool = createReadLine((number) => (readAt[number] = processorTime()));
   const from = processorTime();
-  for (let loop = 0; loop < loops; loop++) await runOnce(work, tool);
-  const to = processorTime();
-  return { perRound: (to - from) / (loops * rounds), perLateRound: (to - lateFrom) / LATE, wallMs: now() - startedAt };
+  for (let done = 0; done < loops; done++) await run(model, tool);
+  const spent = processorTime() - from;
+  const between = (first: number, last: number) => ((readAt[last] ?? NaN) - (readAt[first] ?? NaN)) / (last - first);
+  return { each: spent / (loops * count), early: between(40, 140), late: between(900, 1_000), last: between(950, 1_000) };
 }
 
-function runOnce({ loop, rounds, url }: LoopWork, tool: ToolDefinition): Promise<unknown> {
-  const model = `lines-${rounds}`;
-  if (loop === 'ours') return runOurLoop(url === null ? createMemoryModel(rounds) : providerOf(url), model, tool);
-  return url === null ? runBareLoop(createMemoryModel(rounds), model, tool) : runBareHttpLoop(url, model, tool);
-}
+const loops = new Map<string, RunLoop>();
 
-const providers = new Map<string, ModelClient>();
-
-function providerOf(url: string): ModelClient {
-  const known = providers.get(url) ?? createModelClient({ dialect: 'chat_completions', baseUrl: url });
-  providers.set(url, known);
+async function loopOf(name: LoopName, url: string | null): Promise<RunLoop> {
+  const key = `${name} ${url}`;
+  const known = loops.get(key) ?? (await createLoop(name, url));
+  loops.set(key, known);
   return known;
-}
-
-async function runOurLoop(client: ModelClient, model: string, tool: ToolDefinition): Promise<void> {
-  const { stop } = await runLoop({
-    start: { history: [], opening: { parts: [{ type: 'text', text: OPENING }], sendType: 'user' } },
-    models: [{ client, model }],
-    system: SYSTEM,
-    tools: createToolRegistry([tool]),
-    context: undefined,
-    turn: 't1',
-    promptId: 'prompt',
-    signal: new AbortController().signal,
-  });
-  if (stop.reason !== 'completed') throw new Error(`the loop ended with ${JSON.stringify(stop)}`);
 }

@@ -6,12 +6,29 @@ import { type ScriptedRequest, type ScriptedResponse, startScriptedModel } from 
 import { climb } from '../../test/scale/climbing-script.js';
 import { now } from '../clock.js';
 import { serve } from '../serve.js';
-import { ASK, findMark, findQuestion, HOPS, LINES } from './script-words.js';
+import { ASK, findMark, findQuestion, HELD, HOPS, LINES, PIECES } from './script-words.js';
+
+/** About as much as a token. */
+const PIECE = ' fox';
 
 const arrivals = new Map<string, number[]>();
 const model = await startScriptedModel({ script: respond, record: false });
 
-serve({ url: () => model.url, takeArrivals, waitForMark }, () => model.close());
+serve({ url: () => model.url, takeArrivals, waitForMark, waitForHeld, release }, () => model.close());
+
+/** Requests that get no answer before they are released. */
+let held = Promise.withResolvers<void>();
+let holding = 0;
+
+async function waitForHeld({ count }: { readonly count: number }): Promise<void> {
+  while (holding < count) await model.waitForRequest(model.requestCount + 1);
+}
+
+function release(): void {
+  held.resolve();
+  held = Promise.withResolvers();
+  holding = 0;
+}
 
 /** Arrival times by mark, in ms of the common clock; each is given once. */
 function takeArrivals(): Readonly<Record<string, readonly number[]>> {
@@ -25,8 +42,11 @@ async function waitForMark({ mark, count }: { readonly mark: string; readonly co
 }
 
 function respond(request: ScriptedRequest): ScriptedResponse {
-  const lines = LINES.exec(request.model)?.[1];
-  if (lines) return readLines(request, Number(lines));
+  const [, lines, calls = 1] = LINES.exec(request.model) ?? [];
+  if (lines) return readLines(request, Number(lines), Number(calls));
+  const pieces = PIECES.exec(request.model)?.[1];
+  if (pieces) return { text: Array.from({ length: Number(pieces) }, () => PIECE) };
+  if (request.model === HELD) return hold();
   const last = request.messages.at(-1);
   if (last?.role !== 'user') return { text: 'That is done.' };
   const mark = findMark(last.text);
@@ -34,10 +54,16 @@ function respond(request: ScriptedRequest): ScriptedResponse {
   return climb(request) ?? answerChild(request, last.text) ?? (last.text.includes(ASK) ? askParent() : { text: 'Understood.' });
 }
 
-function readLines(request: ScriptedRequest, count: number): ScriptedResponse {
-  const number = request.messages.filter(({ role }) => role === 'assistant').length + 1;
-  if (number > count) return { text: 'All lines are read.' };
-  return { toolCalls: [{ name: 'read_line', arguments: { number } }] };
+function readLines(request: ScriptedRequest, rounds: number, calls: number): ScriptedResponse {
+  const round = request.messages.filter(({ role }) => role === 'assistant').length;
+  if (round === rounds) return { text: 'All lines are read.' };
+  const toCall = (_: unknown, at: number) => ({ name: 'read_line', arguments: { number: round * calls + at + 1 } });
+  return { toolCalls: Array.from({ length: calls }, toCall) };
+}
+
+function hold(): ScriptedResponse {
+  holding++;
+  return { text: 'Understood.', faults: [{ kind: 'hold', until: held.promise }] };
 }
 
 function askParent(): ScriptedResponse {

@@ -8,19 +8,19 @@ export const OPENING = 'Read all lines.';
 const LINE = 'The quick brown fox jumps over the lazy dog, again. '.repeat(20).slice(0, 1_000);
 const Input = z.strictObject({ number: z.int() });
 
-/** Makes the tool; `onCall` hears the number of every line that is read, from 1. */
-export function createReadLine(onCall: (number: number) => void): ToolDefinition<typeof Input> {
+/** Makes the tool; `onCall` hears the number of every line that is read, from 1. With the effect `execute`, every call is an intent first. */
+export function createReadLine(onCall: (number: number) => unknown, effect: 'read' | 'execute' = 'read'): ToolDefinition<typeof Input> {
   return {
     name: 'read_line',
     title: 'Read a line',
     description: 'Reads one line of the text.',
     input: Input,
-    effect: 'read',
-    concurrencySafe: true,
+    effect,
+    concurrencySafe: effect === 'read',
     idempotent: true,
-    execute: ({ number }) => {
-      onCall(number);
-      return Promise.resolve({ text: `${number}: ${LINE}`, isError: false });
+    execute: async ({ number }) => {
+      await onCall(number);
+      return { text: `${number}: ${LINE}`, isError: false };
     },
   };
 }

@@ -3,8 +3,14 @@
 /** A turn whose prompt says so ends with a question to the parent. */
 export const ASK = 'Ask your parent.';
 
-/** Model name: so many rounds with one call. */
-export const LINES = /^lines-(\d+)$/;
+/** Model name: so many rounds with one call, or with so many calls at once. */
+export const LINES = /^lines-(\d+)(?:x(\d+))?$/;
+
+/** Model name: an answer in so many pieces. */
+export const PIECES = /^pieces-(\d+)$/;
+
+/** Model name: no answer until all that wait are released. */
+export const HELD = 'held';
 
 /** In a parent's prompt: answers so many questions of its child, under a mark. */
 export const HOPS = /Answer (\d+) questions under ([\w-]+)\./;
