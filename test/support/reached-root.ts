@@ -13,7 +13,7 @@ export async function reachRoot(url: string, database: Database, root = ROOT, pr
   await client.query('SELECT pg_advisory_lock($1, $2)', [PRESENCE_LOCK_CLASS, presence]);
   await database.transaction(async (tx) => {
     registerRoot(tx, root);
-    await registerWorker(tx, { id: newId(), presence, host: root.host, pid: process.pid, build: 2, slots: 0, rootId: root.id });
+    await registerWorker(tx, { id: newId(), presence, host: root.host, pid: process.pid, build: 3, slots: 0, rootId: root.id });
   });
   return () => client.end();
 }

@@ -1,6 +1,6 @@
 /** `echelon profile …`: which runtime and model run the agents of a workspace. */
-import { type AgentProfile, HooksConfig } from '@echelon/contracts';
-import { type Command, Option } from 'commander';
+import { type AgentProfile, CreateProfile, HooksConfig } from '@echelon/contracts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PROFILE, textOf, usage, wholeNumber, WORKSPACE } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
 import { checkJson, readJson } from './json-file.js';
@@ -13,6 +13,7 @@ interface Common extends ConnectionOptions {
 
 interface Content {
   readonly runtime?: AgentProfile['runtime'];
+  readonly command?: string[];
   readonly provider?: string;
   readonly model?: string;
   readonly systemPrompt?: string;
@@ -62,9 +63,11 @@ function addCreate(profile: Command, terminal: Terminal): void {
     .requiredOption('--workspace <id>', 'the workspace that it is for', WORKSPACE)
     .action(async (name: string, _options: unknown, command: Command) => {
       const options: Common & Content & { workspace: string } = command.optsWithGlobals();
-      const { provider, model } = options;
-      if (!provider || !model) throw usage('Give --provider and --model; with --runtime external any words will do.');
-      const input = { ...(await toContent(options)), workspace_id: options.workspace, name, provider, model };
+      if (options.runtime === 'acp' && !options.command)
+        throw usage('Give --command: what starts the agent, such as "gemini --experimental-acp".');
+      if (options.runtime !== 'acp' && !(options.provider && options.model))
+        throw usage('Give --provider and --model; with --runtime external any words will do.');
+      const input = { ...(await toContent(options)), workspace_id: options.workspace, name };
       show(terminal, options, await connect(options).profiles.create(input));
     });
 }
@@ -75,7 +78,8 @@ function addUpdate(profile: Command, terminal: Terminal): void {
     .option('--name <name>', 'its name', textOf('--name'))
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common & Content & { name?: string } = command.optsWithGlobals();
-      const changes = { ...(await toContent(options)), ...(options.name ? { name: options.name } : {}) };
+      const withoutCommand = options.runtime && options.runtime !== 'acp' ? { command: null } : {};
+      const changes = { ...withoutCommand, ...(await toContent(options)), ...(options.name ? { name: options.name } : {}) };
       if (Object.keys(changes).length === 0) throw usage('Name at least one thing to change.');
       show(terminal, options, await connect(options).profiles.update(id, changes));
     });
@@ -83,7 +87,10 @@ function addUpdate(profile: Command, terminal: Terminal): void {
 
 function addContent(command: Command): Command {
   return command
-    .addOption(new Option('--runtime <runtime>', 'what runs the agent; loop where left out').choices(['loop', 'external', 'passthrough']))
+    .addOption(
+      new Option('--runtime <runtime>', 'what runs the agent; loop where left out').choices(['loop', 'acp', 'external', 'passthrough']),
+    )
+    .addOption(new Option('--command <words>', 'what starts the agent of runtime acp: words, or a JSON array of them').argParser(toWords))
     .option('--provider <provider>', 'model provider, such as compatible, anthropic or openai', textOf('--provider'))
     .option('--model <model>', 'model name', textOf('--model'))
     .option('--system-prompt <text>', 'text before the conversation')
@@ -96,6 +103,7 @@ async function toContent(options: Content) {
   const hooks = options.hooks === undefined ? undefined : checkJson(await readJson(options.hooks, 'hooks'), 'hooks', HooksConfig);
   return {
     ...(options.runtime ? { runtime: options.runtime } : {}),
+    ...(options.command ? { command: options.command } : {}),
     ...(options.provider ? { provider: options.provider } : {}),
     ...(options.model ? { model: options.model } : {}),
     ...(options.systemPrompt === undefined ? {} : { system_prompt: options.systemPrompt }),
@@ -103,6 +111,16 @@ async function toContent(options: Content) {
     ...(options.fallbackModel ? { fallback_models: options.fallbackModel } : {}),
     ...(hooks ? { hooks } : {}),
   };
+}
+
+/** No shell reads the command, so that there is nothing to quote: who needs a space inside of a word writes JSON. */
+function toWords(value: string): string[] {
+  if (!value.trimStart().startsWith('[')) return value.split(/\s+/).filter(Boolean);
+  try {
+    return CreateProfile.shape.command.unwrap().parse(JSON.parse(value));
+  } catch {
+    throw new InvalidArgumentError('It is neither words nor a JSON array of them.');
+  }
 }
 
 function show(terminal: Terminal, { json }: Common, profile: AgentProfile): void {

@@ -1,3 +1,4 @@
+import { RUNTIME_KINDS } from '@echelon/domain';
 import { z } from 'zod';
 import { Id, Instant, PositiveNumber } from './common.js';
 import { PendingAction } from './task.js';
@@ -12,7 +13,7 @@ export const Session = z
     state: SessionState,
     pending_action: PendingAction,
     is_primary: z.boolean(),
-    runtime: z.enum(['loop', 'external', 'passthrough']),
+    runtime: z.enum(RUNTIME_KINDS),
     profile_id: Id,
     auto_run: z.boolean(),
     waits_for_tree: z

@@ -1,4 +1,4 @@
-import { LIMITS } from '@echelon/domain';
+import { LIMITS, RUNTIME_KINDS } from '@echelon/domain';
 import { z } from 'zod';
 import { Id, Instant, PositiveNumber } from './common.js';
 import { HooksConfig } from './hooks.js';
@@ -14,7 +14,14 @@ export type CreateWorkspace = z.infer<typeof CreateWorkspace>;
 export const WorkspaceGrant = z.object({ workspace_id: Id, to_workspace_id: Id, created_at: Instant }).meta({ id: 'WorkspaceGrant' });
 export type WorkspaceGrant = z.infer<typeof WorkspaceGrant>;
 
-const Runtime = z.enum(['loop', 'external', 'passthrough']);
+const Runtime = z.enum(RUNTIME_KINDS);
+const Provider = z.string().trim().min(1).max(60);
+const Model = z.string().trim().min(1).max(200);
+const AgentCommand = z
+  .array(z.string().min(1).max(4_096))
+  .min(1)
+  .max(64)
+  .describe('Program and arguments that start the agent; required with runtime acp, refused with any other. No shell reads them.');
 const Budgets = z
   .strictObject({
     max_rounds: PositiveNumber.optional(),
@@ -30,6 +37,7 @@ export const AgentProfile = z
     workspace_id: Id,
     name: z.string(),
     runtime: Runtime,
+    command: z.array(z.string()).nullable(),
     provider: z.string(),
     model: z.string(),
     system_prompt: z.string(),
@@ -51,8 +59,9 @@ export const CreateProfile = z
     workspace_id: Id,
     name: z.string().trim().min(1).max(LIMITS.name_characters.default),
     runtime: Runtime.default('loop'),
-    provider: z.string().trim().min(1).max(60),
-    model: z.string().trim().min(1).max(200),
+    command: AgentCommand.optional(),
+    provider: Provider.optional().describe('Required unless the runtime is acp.'),
+    model: Model.optional().describe('Required unless the runtime is acp.'),
     system_prompt: z.string().default(''),
     max_output_tokens: PositiveNumber.nullable().default(null),
     fallback_models: z.array(z.string().trim().min(1)).max(3).default([]),
@@ -67,8 +76,9 @@ export const UpdateProfile = z
   .strictObject({
     name: z.string().trim().min(1).max(LIMITS.name_characters.default).optional(),
     runtime: Runtime.optional(),
-    provider: z.string().trim().min(1).max(60).optional(),
-    model: z.string().trim().min(1).max(200).optional(),
+    command: AgentCommand.nullable().optional(),
+    provider: Provider.optional(),
+    model: Model.optional(),
     system_prompt: z.string().optional(),
     max_output_tokens: PositiveNumber.nullable().optional(),
     fallback_models: z.array(z.string().trim().min(1)).max(3).optional(),

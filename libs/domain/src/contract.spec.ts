@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { deriveContract, type RuntimeKind, type SessionKind, withoutTurnEnding } from '@echelon/domain';
+import { deriveContract, RUNTIME_KINDS, type SessionKind, withoutTurnEnding } from '@echelon/domain';
 
-const RUNTIMES: readonly RuntimeKind[] = ['loop', 'external', 'passthrough'];
 const KINDS: readonly SessionKind[] = ['task', 'quick_chat', 'config', 'utility'];
 const cells = [true, false].flatMap((autopilot) =>
   [true, false].flatMap((hasParent) =>
-    KINDS.flatMap((sessionKind) => RUNTIMES.map((runtime) => ({ autopilot, hasParent, sessionKind, runtime }))),
+    KINDS.flatMap((sessionKind) => RUNTIME_KINDS.map((runtime) => ({ autopilot, hasParent, sessionKind, runtime }))),
   ),
 );
 
@@ -46,7 +45,8 @@ describe('the contract of a session [D1]', () => {
   test('offers the task folder only to the runtime that has it', () => {
     const facts = { autopilot: false, hasParent: false, sessionKind: 'task' } as const;
     expect(deriveContract({ ...facts, runtime: 'loop' }).capabilities).toContain('workspace');
-    expect(deriveContract({ ...facts, runtime: 'external' }).capabilities).not.toContain('workspace');
+    for (const runtime of ['acp', 'external'] as const)
+      expect(deriveContract({ ...facts, runtime }).capabilities).not.toContain('workspace');
   });
 
   test('takes both question tools and the completion signal from subagents [D9]', () => {

@@ -2,7 +2,7 @@
  * The contract of a session: its prompt profile and its capability set, derived together so that they cannot disagree
  * (autopilot-contract.md §3). Prompt builder and tool list both read this result and nothing else.
  */
-import { isDriven, receivesTools, type RuntimeKind, type SessionKind } from './session.js';
+import { receivesTools, type RuntimeKind, type SessionKind } from './session.js';
 
 export type PromptProfile = 'normal' | 'autopilot_child' | 'autopilot_root' | 'configuration' | 'plain';
 
@@ -22,6 +22,14 @@ export interface ContractFacts {
   readonly runtime: RuntimeKind;
 }
 
+/** What a runtime needs of ours, or cannot do without us: an agent over ACP works in its task's folder with tools of its own. */
+const OWN_CAPABILITIES: Readonly<Record<RuntimeKind, readonly Capability[]>> = {
+  loop: ['workspace'],
+  acp: [],
+  external: ['inbox'],
+  passthrough: [],
+};
+
 const PLAIN: Contract = { promptProfile: 'plain', capabilities: [] };
 
 /** Derives the contract from the stored row: pure, no text of the task is read (F7). */
@@ -30,7 +38,7 @@ export function deriveContract({ autopilot, hasParent, sessionKind, runtime }: C
   if (sessionKind === 'config') {
     return autopilot ? PLAIN : { promptProfile: 'configuration', capabilities: ['configuration', 'user_question'] };
   }
-  const base: readonly Capability[] = ['task_tools', 'step_completion', isDriven(runtime) ? 'workspace' : 'inbox'];
+  const base: readonly Capability[] = ['task_tools', 'step_completion', ...OWN_CAPABILITIES[runtime]];
   if (!autopilot) return { promptProfile: 'normal', capabilities: [...base, 'user_question'] };
   if (!hasParent) return { promptProfile: 'autopilot_root', capabilities: base };
   return { promptProfile: 'autopilot_child', capabilities: [...base, 'parent_question'] };

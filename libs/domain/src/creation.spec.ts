@@ -27,6 +27,7 @@ describe('creating a task', () => {
       { autopilot: true, runtime: 'external' },
       refuse('PROFILE_INCOMPATIBLE', { runtime: 'external' }),
     ],
+    ['autopilot runs where we drive an agent over ACP [F9]', { autopilot: true, runtime: 'acp' }, { state: 'ready', depth: 0 }],
     ['an archived parent is refused', { parent: { ...PARENT, archived: true } }, refuse('TASK_ARCHIVED')],
     ['an ended parent is refused', { parent: { ...PARENT, state: 'completed' } }, refuse('PARENT_NOT_USABLE', { state: 'completed' })],
     ['a parent that is being stopped is refused [K20]', { parent: { ...PARENT, stopping: true } }, refuse('TASK_STOPPING')],

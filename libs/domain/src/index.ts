@@ -80,8 +80,10 @@ export { DEFAULT_RETENTION, RETENTION, type Retention, type RetentionName } from
 export {
   carriesAutopilot,
   isDriven,
+  isResumable,
   receivesTools,
   sessionMachine,
+  RUNTIME_KINDS,
   type RuntimeKind,
   type SessionEvent,
   type SessionKind,

@@ -28,8 +28,12 @@ export type SessionEvent = EventOf<typeof sessionMachine>;
 
 export type SessionKind = 'task' | 'quick_chat' | 'config' | 'utility';
 
-/** How a session's agent is run: by our loop, by someone else who calls our MCP endpoint, or without any of our tools. */
-export type RuntimeKind = 'loop' | 'external' | 'passthrough';
+/**
+ * How a session's agent is run: by our loop, as a process of its own that we drive over ACP, by someone else who calls our MCP
+ * endpoint, or without any of our tools.
+ */
+export const RUNTIME_KINDS = ['loop', 'acp', 'external', 'passthrough'] as const;
+export type RuntimeKind = (typeof RUNTIME_KINDS)[number];
 
 /** Whether the runtime can be given our MCP tools (F9, F14). */
 export function receivesTools(runtime: RuntimeKind): boolean {
@@ -38,6 +42,11 @@ export function receivesTools(runtime: RuntimeKind): boolean {
 
 /** Whether we start the runtime's turns ourselves; an autopilot task needs one that we drive (autopilot-contract.md §1). */
 export function isDriven(runtime: RuntimeKind): boolean {
+  return runtime === 'loop' || runtime === 'acp';
+}
+
+/** Whether an unfinished turn can go on in its middle, after a wait or a crash: only our own loop is rebuilt from its journal. */
+export function isResumable(runtime: RuntimeKind): boolean {
   return runtime === 'loop';
 }
 

@@ -8,6 +8,7 @@ export function toProfile(row: ProfileRow): AgentProfile {
     workspace_id: row.workspace_id,
     name: row.name,
     runtime: row.runtime,
+    command: row.command && [...row.command],
     provider: row.provider,
     model: row.model,
     system_prompt: row.system_prompt,

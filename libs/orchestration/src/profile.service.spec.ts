@@ -65,6 +65,20 @@ describe('a profile', () => {
     expect(accepted(await profiles.update(world.operator, id, { hooks: {} })).hooks).toEqual({});
   });
 
+  test('names the command of its agent with runtime acp, and there alone; a model only elsewhere', async () => {
+    const command = ['gemini', '--experimental-acp'];
+    const { provider: _provider, model: _model, ...rest } = input({ runtime: 'acp' });
+    const acp = accepted(await profiles.create(world.operator, { ...rest, command }));
+    expect(acp).toMatchObject({ runtime: 'acp', command, provider: 'acp', model: 'gemini' });
+    const refused = (field: string) => ({ code: 'INVALID_INPUT', details: { field } });
+    expect(await profiles.create(world.operator, input({ runtime: 'acp' }))).toMatchObject(refused('command'));
+    expect(await profiles.create(world.operator, input({ command }))).toMatchObject(refused('command'));
+    expect(await profiles.create(world.operator, { ...rest, runtime: 'loop' })).toMatchObject(refused('provider'));
+    expect(await profiles.update(world.operator, acp.id, { runtime: 'loop' })).toMatchObject(refused('command'));
+    const changes = { runtime: 'loop', command: null, provider: 'scripted' } as const;
+    expect(accepted(await profiles.update(world.operator, acp.id, changes))).toMatchObject({ runtime: 'loop', command: null });
+  });
+
   test('has a name that its workspace has once', async () => {
     const { id } = accepted(await profiles.create(world.operator, input({ name: 'Once' })));
     expect(await profiles.create(world.operator, input({ name: 'Once' }))).toMatchObject({ code: 'CONFLICT', details: { field: 'name' } });
@@ -96,6 +110,8 @@ describe('a profile', () => {
         details: { field: 'runtime' },
       });
     expect(accepted(await profiles.get(world.operator, id))).toMatchObject({ runtime: 'loop', model: 'scripted' });
+    accepted(await profiles.update(world.operator, id, { runtime: 'acp', command: ['gemini'] }));
+    accepted(await profiles.update(world.operator, id, { runtime: 'loop', command: null }));
     accepted(await profiles.update(world.operator, id, { model: 'other' }));
     accepted(await tasks.update(world.operator, task.id, { state: 'completed' }));
     expect(accepted(await profiles.update(world.operator, id, { runtime: 'passthrough' })).runtime).toBe('passthrough');

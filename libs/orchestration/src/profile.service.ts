@@ -19,9 +19,13 @@ import { type Actor, actorName } from './actor.js';
 import { checkBytes } from './limit-checks.js';
 import type { Outcome } from './outcome.js';
 import { pageByCreation, readPageByCreation } from './page.js';
+import { type GivenAgent, type ProfileAgent, resolveAgent } from './profile-agent.js';
 import { toProfile } from './profile-view.js';
 import { inScope, isId, operatorOnly, scopeOf } from './scope.js';
 import type { Transactions, Unit } from './unit-of-work.js';
+
+/** A profile before it is known what runs its agent. */
+type GivenFields = Omit<ProfileFields, keyof ProfileAgent> & GivenAgent;
 
 export type ListProfiles = PageQuery & { readonly workspace_id?: string | undefined };
 
@@ -99,12 +103,15 @@ export class ProfileService {
     );
   }
 
-  #canonical(given: ProfileFields): ProfileFields | Refusal {
+  #canonical(given: GivenFields): ProfileFields | Refusal {
+    const agent = resolveAgent(given);
+    if (isRefusal(agent)) return agent;
     const fields = {
       ...given,
+      command: agent.command && agent.command.map(canonicalText),
       name: canonicalText(given.name),
-      provider: canonicalText(given.provider),
-      model: canonicalText(given.model),
+      provider: canonicalText(agent.provider),
+      model: canonicalText(agent.model),
       system_prompt: canonicalText(given.system_prompt),
       fallback_models: given.fallback_models.map(canonicalText),
     };

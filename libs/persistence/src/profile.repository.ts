@@ -25,6 +25,7 @@ function toRow(profile: AgentProfile): ProfileRow {
   return {
     ...profile,
     runtime: profile.runtime as RuntimeKind,
+    command: profile.command as string[] | null,
     fallback_models: profile.fallback_models as string[],
     budgets: profile.budgets as ProfileRow['budgets'],
     hooks: profile.hooks as object,

@@ -24,6 +24,8 @@ export interface ProfileRow {
   readonly workspace_id: string;
   readonly name: string;
   readonly runtime: RuntimeKind;
+  /** Program and arguments of an agent over ACP; `null` with every other runtime. */
+  readonly command: readonly string[] | null;
   readonly provider: string;
   readonly model: string;
   readonly system_prompt: string;
@@ -125,6 +127,8 @@ export interface SessionRow {
   readonly lease_until: Date | null;
   readonly runnable: boolean;
   readonly wake_at: Date | null;
+  /** What an agent over ACP calls this conversation. */
+  readonly agent_session_id: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly ended_at: Date | null;

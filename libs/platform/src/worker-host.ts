@@ -32,7 +32,7 @@ import {
 import { createTaskFolders } from './task-folders.js';
 
 /** Rises when a worker of an older build may no longer claim (operations.md, Upgrades). */
-const WORKER_BUILD = 2;
+const WORKER_BUILD = 3;
 
 const FETCHED_RECENTLY_MS = 15_000;
 const HEARTBEAT_MS = 5_000;

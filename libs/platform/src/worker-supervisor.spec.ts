@@ -79,15 +79,15 @@ async function askFor(build: number): Promise<void> {
 }
 
 describe('a worker whose build is too old for the database', () => {
-  test('is every build that knows no workflows: the schema asks for the one after', async () => {
+  test('is every build that does not know all runtimes: the schema asks for the one after', async () => {
     const fresh = await World.open();
-    expect(await fresh.rows(`SELECT value FROM setting WHERE key = 'schema.min_worker'`)).toEqual([{ value: 2 }]);
+    expect(await fresh.rows(`SELECT value FROM setting WHERE key = 'schema.min_worker'`)).toEqual([{ value: 3 }]);
     await fresh.close();
   });
 
   test('does not start, and says why in a sentence', async () => {
-    await askFor(3);
-    await expect(start()).rejects.toThrow(new WorkerTooOldError(3));
+    await askFor(4);
+    await expect(start()).rejects.toThrow(new WorkerTooOldError(4));
   });
 
   test('stops claiming while it runs, hands its turns over, and says so in log and health [O10]', async () => {
@@ -97,9 +97,9 @@ describe('a worker whose build is too old for the database', () => {
     await queue.enqueue([{ id: 'o-1', sessionId, priority: 0 }]);
     await waitFor('the turn runs', () => ran.includes(sessionId));
     expect(supervised.obstacle()).toBeNull();
-    await askFor(3);
-    await waitFor('the worker is refused', () => supervised.obstacle() === new WorkerTooOldError(3).message);
-    expect(logged).toContainEqual({ event: 'worker.too_old', facts: { build: 2, minimum: 3 } });
+    await askFor(4);
+    await waitFor('the worker is refused', () => supervised.obstacle() === new WorkerTooOldError(4).message);
+    expect(logged).toContainEqual({ event: 'worker.too_old', facts: { build: 3, minimum: 4 } });
     expect(logged.filter(({ event }) => event === 'worker.cannot_start')).toHaveLength(1);
     expect(supervised.fetchedRecently()).toBe(false);
     expect(await world.sessionRow(sessionId)).toMatchObject({ lease_owner: null, runnable: true });
@@ -108,7 +108,7 @@ describe('a worker whose build is too old for the database', () => {
 
   test('works again when the database asks for it no longer', async () => {
     const supervised = await start();
-    await askFor(3);
+    await askFor(4);
     await waitFor('the worker stops', () => supervised.obstacle() !== null);
     await askFor(1);
     await waitFor('the worker works again', () => supervised.obstacle() === null);

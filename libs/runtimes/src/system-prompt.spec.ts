@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { type Contract, deriveContract, type RuntimeKind, type SessionKind } from '@echelon/domain';
+import { type Contract, deriveContract, RUNTIME_KINDS, type SessionKind } from '@echelon/domain';
 import { buildSystemPrompt, type PromptFacts, type PromptStep } from '@echelon/runtimes';
 import { OFFERED_TOOLS } from '@echelon/tools';
 
@@ -9,7 +9,7 @@ const TOOL = /\b[a-z_]+_kandev\b/g;
 const PARENT = { id: '01a22a24-dfc3-73b2-8e05-0536619969eb', title: 'The parent' };
 const FACTS = { task: { id: '01a22a24-ebd0-7eb1-ab36-3b0b3ad14b3d', title: 'The task' }, sessionId: 's', profilePrompt: '' };
 
-const cells = (['loop', 'external', 'passthrough'] satisfies RuntimeKind[]).flatMap((runtime) =>
+const cells = RUNTIME_KINDS.flatMap((runtime) =>
   [true, false].flatMap((autopilot) => [PARENT, null].map((parent) => ({ runtime, autopilot, parent }))),
 );
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createToolRegistry, validateArguments } from '@echelon/agent-loop';
-import { type Contract, deriveContract, EXTERNAL_CONTRACT, type RuntimeKind, type SessionKind, withoutTurnEnding } from '@echelon/domain';
+import { type Contract, deriveContract, EXTERNAL_CONTRACT, RUNTIME_KINDS, type SessionKind, withoutTurnEnding } from '@echelon/domain';
 import { createWorkspaceTools } from '@echelon/workspace-tools';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -11,7 +11,6 @@ import type { ToolServices } from './tool-services.js';
 
 const GOLDEN = path.join(import.meta.dirname, '../../../test/golden/tools');
 const KINDS: readonly SessionKind[] = ['task', 'config', 'quick_chat', 'utility'];
-const RUNTIMES: readonly RuntimeKind[] = ['loop', 'external', 'passthrough'];
 
 /** Nothing is called here: only what tools say of themselves. */
 const catalogue = createToolCatalogue({ services: {} as ToolServices, workspaceTools: createWorkspaceTools<AgentToolContext>() });
@@ -20,7 +19,7 @@ const cells: readonly (readonly [string, Contract])[] = [
   ...[false, true].flatMap((autopilot) =>
     [false, true].flatMap((hasParent) =>
       KINDS.flatMap((sessionKind) =>
-        RUNTIMES.map((runtime): readonly [string, Contract] => [
+        RUNTIME_KINDS.map((runtime): readonly [string, Contract] => [
           [autopilot ? 'autopilot' : 'normal', hasParent ? 'with a parent' : 'without a parent', sessionKind, runtime].join(', '),
           deriveContract({ autopilot, hasParent, sessionKind, runtime }),
         ]),

@@ -1,10 +1,9 @@
 /** Statements of the cap on a tree's turns (K24): how many it runs, and which of its sessions come next. */
-import { countsTowardsCap, ENTRY_KINDS, isDriven, type RuntimeKind } from '@echelon/domain';
+import { countsTowardsCap, ENTRY_KINDS, isDriven, RUNTIME_KINDS } from '@echelon/domain';
 import type { Tx } from '../database.js';
 import { REACHED_ROOTS } from './workspace-root.js';
 
-const RUNTIMES: readonly RuntimeKind[] = ['loop', 'external', 'passthrough'];
-const DRIVEN = RUNTIMES.filter(isDriven);
+const DRIVEN = RUNTIME_KINDS.filter(isDriven);
 const ORDINARY_KINDS = ENTRY_KINDS.filter(countsTowardsCap);
 
 /** One claim or release of a turn at a time in a tree, until the transaction ends; taken after every row lock (K11). */
