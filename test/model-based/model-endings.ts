@@ -79,6 +79,7 @@ function redirect(m: Model, question: Question, heir: Session): void {
   enqueue(heir, { kind: 'question', rank: 2, from: named(m.sessions, question.session).task, question: question.name });
   question.told = { session: heir.name, entry: heir.entries.length - 1 };
   question.reminder = null;
+  if (!heir.autoRun) question.isOperatorNotified = true;
 }
 
 export function endSessionsOf(m: Model, task: string, state: EndState, cause: EndCause): boolean {
@@ -133,16 +134,18 @@ function alertAbout(m: Model, child: Task): void {
   if (!waiting.some(({ kind, about }) => kind === 'alert' && about === child.name)) alert(m, named(m.tasks, child.parent), child.name);
 }
 
-/** Stops the turn: one that runs is marked, any other is over at once (K18). */
-export function stopTurn(m: Model, s: Session, turn: Turn): void {
+/** Stops the turn: one that runs is marked, any other is over at once (K18). Tells whether the task has come to rest. */
+export function stopTurn(m: Model, s: Session, turn: Turn): boolean {
   if (s.lease === 'live') {
     turn.isStopping = true;
-    return cancelWaits(m, s, s.turns.indexOf(turn));
+    cancelWaits(m, s, s.turns.indexOf(turn));
+    return false;
   }
   closeTurn(m, s, turn, 'stopped');
   const waits = pendingOf(m, s.name) !== undefined;
   Object.assign(s, { state: waits ? 'waiting_for_input' : 'idle', lease: 'none', epoch: s.epoch + 1 });
   settleTask(m, s, waits ? 'wait' : 'rest');
+  return !waits && !othersActive(m, s);
 }
 
 interface Ending {
@@ -174,7 +177,7 @@ export function settle(m: Model, s: Session, turn: Turn, { outcome, drains }: En
 }
 
 /** One reminder per question, then one notification of the operator (S7). */
-function followUp(m: Model, s: Session): void {
+export function followUp(m: Model, s: Session): void {
   for (const question of questionsTo(m, s.task)) {
     if (!isReadAndOver(m, question.reminder ?? question.told)) continue;
     if (question.reminder) question.isOperatorNotified = true;

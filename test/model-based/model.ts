@@ -109,7 +109,8 @@ export const openTurn = ({ turns }: Session): Turn | undefined => turns.find(({ 
 export const queued = ({ entries }: Session): Entry[] => entries.filter(({ state }) => state === 'queued');
 export const pendingOf = (m: Model, session: string): Question | undefined =>
   m.questions.find((q) => q.session === session && q.status === 'pending');
-const isActive = ({ state }: Session): boolean => ['running', 'waiting_for_input', 'parked'].includes(state);
+/** Waits for an answer, or is in the middle of a turn, which nobody may hold just now. */
+export const isActive = (s: Session): boolean => s.state === 'waiting_for_input' || openTurn(s) !== undefined;
 export const othersActive = (m: Model, session: Session): boolean =>
   m.sessions.some((other) => other.task === session.task && other !== session && isActive(other));
 

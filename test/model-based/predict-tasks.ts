@@ -1,6 +1,6 @@
 /** Tasks and their sessions: creation, stop, archive, states (contract §2, §6). */
 import { type Predictions, refuseCaller, refuseOutsider, senderOf, taskOf } from './authority.js';
-import { enqueue, isEnded, isWithin, liveSessions, type Model, named, type Session, stateAfter, type Task } from './model.js';
+import { enqueue, isActive, isEnded, isWithin, liveSessions, type Model, named, type Session, stateAfter, type Task } from './model.js';
 import { endSession, endSessionsOf, endTask, haltDependents, leaveParent } from './model-endings.js';
 
 export const TASKS: Predictions<'create' | 'stop_task' | 'archive' | 'unarchive' | 'set_state' | 'open_session' | 'end_session'> = {
@@ -77,7 +77,7 @@ export const TASKS: Predictions<'create' | 'stop_task' | 'archive' | 'unarchive'
   },
 };
 
-const isBusy = (m: Model, task: string): boolean => liveSessions(m, task).some(({ state }) => state !== 'created' && state !== 'idle');
+const isBusy = (m: Model, task: string): boolean => liveSessions(m, task).some(isActive);
 
 export function addSession(m: Model, name: string, task: string, isPrimary: boolean): Session {
   const fresh = { state: 'created', autoRun: true, epoch: 0, lease: 'none', entries: [], turns: [] } as const;

@@ -1,7 +1,7 @@
 /** Claims, settlements, stops and lost leases (K3, K5, K10, K13, K18, K22). */
 import { type Predictions, refuseTurn, taskOf } from './authority.js';
 import { hasWaits, isEnded, type Model, named, nextWork, openEntry, openTurn, type Session, settleTask, stateAfter } from './model.js';
-import { settle, stopTurn } from './model-endings.js';
+import { followUp, settle, stopTurn } from './model-endings.js';
 
 export const WORK: Predictions<'claim' | 'end' | 'signal' | 'stop_turn' | 'auto_run' | 'lose_lease' | 'sweep' | 'back_off_passes'> = {
   claim(m, { session: name }) {
@@ -47,7 +47,7 @@ export const WORK: Predictions<'claim' | 'end' | 'signal' | 'stop_turn' | 'auto_
     if (by.kind === 'agent' && taskOf(m, by) !== named(m.tasks, session.task).parent) return 'NOT_DIRECT_PARENT';
     if (!turn || turn.outcome !== null || turn.isStopping) return 'stopped';
     session.autoRun = false;
-    stopTurn(m, session, turn);
+    if (stopTurn(m, session, turn)) followUp(m, session);
     return 'stopped';
   },
 

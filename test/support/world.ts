@@ -228,6 +228,11 @@ export class World {
     return this.#settle(claimed, { reason: 'parked', for: [{ kind: 'result', callId: 'call-1', waitsFor: 'an answer' }] });
   }
 
+  /** Hands a claimed turn over as a runner that shuts down does: it stays open, and nobody holds it. */
+  handOver(claimed: ClaimedTurn): Promise<Settled> {
+    return this.#settle(claimed, { reason: 'handed_over' });
+  }
+
   #settle(claimed: ClaimedTurn, stop: LoopStop): Promise<Settled> {
     return settle(this.transactions, claimed, { stop, record: () => Promise.resolve() }, { yieldToOthers: true });
   }

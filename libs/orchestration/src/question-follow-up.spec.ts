@@ -96,6 +96,32 @@ describe('a parent that leaves a question unanswered', () => {
     expect(await reminders(relaying)).toEqual([]);
   });
 
+  test('is not reminded by another session while the turn that reads the question is between two holders [S7]', async () => {
+    const one = await waitingChild(world);
+    const reading = await world.claim(one.parent.sessionId);
+    const other = await world.session(one.parent);
+    const elsewhere = await world.openTurn(other);
+    await world.handOver(reading);
+    await world.endTurn(elsewhere);
+    expect(await entriesOfKind(world, other, 'reminder')).toEqual([]);
+    await restUnanswered(one);
+    expect(await reminders(one)).toMatchObject([{ state: 'queued' }]);
+  });
+
+  test('is reminded as well when the turn that read the question is stopped, held or not [S7]', async () => {
+    const running = await waitingChild(world);
+    const held = await world.claim(running.parent.sessionId);
+    accepted(await world.services.turns.stop(world.operator, held.turn.id));
+    await world.endTurn(held);
+    expect(await reminders(running)).toMatchObject([{ state: 'queued' }]);
+
+    const left = await waitingChild(world);
+    const unheld = await world.claim(left.parent.sessionId);
+    await world.handOver(unheld);
+    accepted(await world.services.turns.stop(world.operator, unheld.turn.id));
+    expect(await reminders(left)).toMatchObject([{ state: 'queued' }]);
+  });
+
   test('and answers on the reminder is told nothing more', async () => {
     const one = await waitingChild(world);
     await restUnanswered(one);
@@ -116,5 +142,15 @@ describe('a parent that leaves a question unanswered', () => {
     expect(await reminders(one)).toMatchObject([{ state: 'cancelled', cause: 'redirected' }]);
     await world.claim(other);
     expect(accepted(await answer(world, one, world.agent(one.parent, { sessionId: other }))).status).toBe('sent');
+    expect(await notifications(one)).toEqual([]);
+  });
+
+  test('and ends the session that was told leaves it to a paused one only with a word to operators [A8]', async () => {
+    const one = await waitingChild(world);
+    const other = await world.session(one.parent);
+    await world.rows('UPDATE session SET auto_run = false WHERE id = $1', [other]);
+    await world.endSession(one.parent, one.parent.sessionId);
+    expect(await entriesOfKind(world, other, 'question')).toMatchObject([{ state: 'queued', question_id: one.questionId }]);
+    expect(await notifications(one)).toMatchObject([{ reason: 'question_to_paused_parent', question_id: one.questionId }]);
   });
 });

@@ -3,7 +3,7 @@
  * one notification of operators, never more.
  */
 import {
-  countOtherActiveSessions,
+  countActiveSessions,
   findEntry,
   insertNotification,
   listUnanswered,
@@ -22,7 +22,7 @@ export async function followUpQuestions(
   { task, session }: { readonly task: TaskRow; readonly session: SessionRow },
 ): Promise<void> {
   const unanswered = await listUnanswered(unit, task.id);
-  if (unanswered.length === 0 || (await countOtherActiveSessions(unit, task.id, session.id)) > 0) return;
+  if (unanswered.length === 0 || (await countActiveSessions(unit, task.id, session.id)) > 0) return;
   for (const question of unanswered) {
     if (question.metadata.reminder_entry_id) await notifyOperators(unit, question, 'question_unanswered');
     else await remind(unit, question, session.id);

@@ -179,6 +179,16 @@ describe('handing over', () => {
     expect(next.lease.epoch).toBe('2');
   });
 
+  test('a task with a turn that nobody holds does not rest when another session of it does', async () => {
+    const task = await world.task();
+    const [claimed, other] = [await world.openTurn(task.sessionId), await world.openTurn(await world.session(task))];
+    await world.handOver(claimed);
+    await world.endTurn(other);
+    expect((await world.taskRow(task.id)).state).toBe('in_progress');
+    await world.endTurn(await world.claim(task.sessionId));
+    expect((await world.taskRow(task.id)).state).toBe('review');
+  });
+
   test('a stopped turn is closed, not handed over [K18]', async () => {
     const task = await world.task();
     const claimed = await world.openTurn(task.sessionId);

@@ -16,7 +16,7 @@ import {
 import {
   beginTurn,
   ChangedMeanwhile,
-  countOtherActiveSessions,
+  countActiveSessions,
   findOpenTurn,
   loadAdmission,
   parkTurn,
@@ -99,7 +99,7 @@ async function park(unit: Unit, claimed: ClaimedTurn, waits: readonly Wait[]): P
   if (next.do === 'resume') return { then: 'resume', claimed: { ...claimed, turn: await beginTurn(unit, claimed.turn.id) } };
   await release(unit, claimed.session, 'parked');
   await refreshWork(unit, claimed.session.id);
-  if ((await countOtherActiveSessions(unit, claimed.task.id, claimed.session.id)) === 0) await moveTask(unit, claimed.task, 'wait');
+  if ((await countActiveSessions(unit, claimed.task.id, claimed.session.id)) === 0) await moveTask(unit, claimed.task, 'wait');
   await unit.tell({ ...about(claimed.session), type: 'turn.parked', data: { turn_id: claimed.turn.id, for: reason } });
   return { then: 'released' };
 }
@@ -126,7 +126,7 @@ export async function endTurn(
   const [, seen, others, place] = await Promise.all([
     closeTurn(unit, session, turn, ending),
     loadAdmission(unit, session.id),
-    countOtherActiveSessions(unit, claimed.task.id, session.id),
+    countActiveSessions(unit, claimed.task.id, session.id),
     holdStepOf(unit, claimed.task),
   ]);
   const { step, task, facts } = await settleStep(unit, claimed, { outcome: ending.outcome, place, facts: seen });

@@ -3,17 +3,21 @@ import { cancelTurnWaits, isLeaseLive, requestStop, type SessionRow, type TaskRo
 import { tearDownTurn } from './ending.js';
 import type { Unit } from './unit-of-work.js';
 
-/** Stops the turn; the caller holds the locks of its task and session. A turn that is marked already is left as it is. */
+/**
+ * Stops the turn; the caller holds the locks of its task and session. A turn that is marked already is left as it is. Returns whether the
+ * task has come to rest with it.
+ */
 export async function stopTurn(
   unit: Unit,
   held: { readonly task: TaskRow; readonly session: SessionRow; readonly turn: TurnRow },
   detail: string,
-): Promise<void> {
+): Promise<boolean> {
   const { session, turn } = held;
-  if (turn.status === 'finished') return;
+  if (turn.status === 'finished') return false;
   const runs = session.lease_owner !== null && turn.parked_for === null && (await isLeaseLive(unit, session.id));
   if (!runs) return tearDownTurn(unit, held, detail);
-  if (turn.stop_requested_at) return;
+  if (turn.stop_requested_at) return false;
   await requestStop(unit, turn.id);
   await cancelTurnWaits(unit, turn.id);
+  return false;
 }

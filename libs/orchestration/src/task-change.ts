@@ -1,10 +1,10 @@
 /** Changing a task: all of a call is applied, or nothing (F5). */
 import { UpdateTask } from '@echelon/contracts';
 import { canonicalText, isRefusal, type Limits, refuse, type Refusal, type TaskEvent, taskMachine } from '@echelon/domain';
-import { insertAudit, type SessionRow, type TaskRow, updateOpeningPrompt, updateTaskTexts } from '@echelon/persistence';
+import { countActiveSessions, insertAudit, type TaskRow, updateOpeningPrompt, updateTaskTexts } from '@echelon/persistence';
 import { type Actor, actorName } from './actor.js';
 import { refuseCaller, refuseOutsider } from './caller-authority.js';
-import { type Family, lockFamilies, moveTask } from './ending.js';
+import { lockFamilies, moveTask } from './ending.js';
 import type { Outcome } from './outcome.js';
 import { followChange } from './session-queue.js';
 import { checkTaskTexts } from './task-input.js';
@@ -53,7 +53,7 @@ export async function changeTask(unit: Unit, { actor, id, changes: given, limits
   if (stranger) return stranger;
   const changes = toTaskChanges(given, limits);
   if (isRefusal(changes)) return changes;
-  const refusal = refuseChange(actor, task, liveSessions(family, id), changes);
+  const refusal = refuseChange(actor, task, changes) ?? (await refuseBusy(unit, task, changes));
   if (refusal) return refusal;
   const written = await writeTexts(unit, task, changes);
   if (isRefusal(written)) return written;
@@ -62,19 +62,18 @@ export async function changeTask(unit: Unit, { actor, id, changes: given, limits
   return changes.state && changes.state !== written.state ? moveTask(unit, written, EVENTS[changes.state]) : written;
 }
 
-/** Sessions of the task that have not ended. */
-export function liveSessions(family: Family, taskId: string): readonly SessionRow[] {
-  return family.sessions.filter((session) => session.task_id === taskId && session.ended_at === null);
-}
-
-function refuseChange(actor: Actor, task: TaskRow, sessions: readonly SessionRow[], changes: TaskChanges): Refusal | null {
+function refuseChange(actor: Actor, task: TaskRow, changes: TaskChanges): Refusal | null {
   if (task.archived_at) return refuse('TASK_ARCHIVED');
   if (!changes.state) return null;
   if (actor.kind === 'agent') return refuse('FORBIDDEN', { field: 'state' });
   if (changes.state === task.state) return null;
-  if (taskMachine.isTerminal(task.state)) return refuse('TASK_TERMINAL', { state: task.state });
-  const busy = changes.state === 'review' && sessions.some(({ state }) => state !== 'created' && state !== 'idle');
-  return busy ? refuse('STATE_CONFLICT', { field: 'state', rule: 'stop the task first' }) : null;
+  return taskMachine.isTerminal(task.state) ? refuse('TASK_TERMINAL', { state: task.state }) : null;
+}
+
+/** A task with an open turn is not at rest, whoever holds that turn now. */
+async function refuseBusy(unit: Unit, task: TaskRow, changes: TaskChanges): Promise<Refusal | null> {
+  if (changes.state !== 'review' || task.state === 'review' || (await countActiveSessions(unit, task.id, null)) === 0) return null;
+  return refuse('STATE_CONFLICT', { field: 'state', rule: 'stop the task first' });
 }
 
 async function writeTexts(unit: Unit, task: TaskRow, { title, prompt }: TaskChanges): Promise<Outcome<TaskRow>> {

@@ -22,7 +22,6 @@ import { refuseCaller } from './caller-authority.js';
 import { endSessionsOf, type Family, lockFamilies, moveTask } from './ending.js';
 import type { Outcome } from './outcome.js';
 import { inScope } from './scope.js';
-import { liveSessions } from './task-change.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
 const BATCH = 20;
@@ -100,7 +99,7 @@ async function unmark(unit: Unit, ids: readonly string[]): Promise<void> {
 
 /** Cancels the task's live sessions and rests it in review where its machine allows; `false` when none was live. */
 async function cancelSessions(unit: Unit, task: TaskRow, family: Family): Promise<boolean> {
-  if (liveSessions(family, task.id).length === 0) return false;
+  if (!family.sessions.some((session) => session.task_id === task.id && session.ended_at === null)) return false;
   await endSessionsOf(unit, task.id, 'cancelled', 'session_ended');
   if (taskMachine.next(task.state, 'rest')) await moveTask(unit, task, 'rest');
   return true;

@@ -96,9 +96,11 @@ describe('a change', () => {
     expect((await world.taskRow(task.id)).title).toBe('A task');
   });
 
-  test('to review is refused while a session runs', async () => {
+  test('to review is refused while a turn is open, whether a session runs it or nobody holds it', async () => {
     const task = await world.task();
-    await world.openTurn(task.sessionId);
+    const claimed = await world.openTurn(task.sessionId);
+    expect(await tasks.update(world.operator, task.id, { state: 'review' })).toMatchObject({ code: 'STATE_CONFLICT' });
+    await world.handOver(claimed);
     expect(await tasks.update(world.operator, task.id, { state: 'review' })).toMatchObject({ code: 'STATE_CONFLICT' });
   });
 

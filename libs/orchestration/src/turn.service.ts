@@ -7,6 +7,7 @@ import {
   findTurn,
   insertAudit,
   lockSessions,
+  lockSessionSets,
   lockTasks,
   type SessionRow,
   setAutoRun,
@@ -17,6 +18,7 @@ import {
 import { type Actor, type AgentActor, actorName } from './actor.js';
 import { checkBytes } from './limit-checks.js';
 import { type Outcome, refusalOf } from './outcome.js';
+import { followUpQuestions } from './question-follow-up.js';
 import { inScope, isId } from './scope.js';
 import { refreshWork } from './session-queue.js';
 import { toTurn } from './session-view.js';
@@ -63,7 +65,8 @@ export class TurnService {
         if (actor.kind === 'agent' && actor.taskId !== held.task.parent_id) return refuse('NOT_DIRECT_PARENT');
         if (held.turn.status === 'finished' || held.turn.stop_requested_at) return toTurn(held.turn);
         await setAutoRun(unit, held.session.id, false);
-        await stopTurn(unit, held, 'stopped');
+        const rests = await stopTurn(unit, held, 'stopped');
+        if (rests) await followUpQuestions(unit, held);
         await refreshWork(unit, held.session.id);
         await tellStop(unit, actor, held);
         return toTurn((await findTurn(unit, turnId)) ?? held.turn);
@@ -102,7 +105,8 @@ async function lockTurn(unit: Unit, actor: Actor, turnId: string): Promise<Outco
   if (isRefusal(found)) return found;
   const located = await findSession(unit, found.session_id);
   const [task] = await lockTasks(unit, located ? [located.task_id] : []);
-  const [session] = await lockSessions(unit, [found.session_id]);
+  const sessions = await lockSessionSets(unit, { liveOf: [], ids: [found.session_id], waitingFor: task ? [task.id] : [] });
+  const session = sessions.find(({ id }) => id === found.session_id);
   const turn = await findTurn(unit, turnId);
   return task && session && turn ? { task, session, turn } : refuse('NOT_FOUND');
 }

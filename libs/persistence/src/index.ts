@@ -22,7 +22,7 @@ export type {
 } from './rows.js';
 export { PRESENCE_LOCK_CLASS } from './sql/presence-lock.js';
 export { isLeaseLive, openTurn, releaseLease, takeLease, type Lease, type LeaseHolder, readSilence } from './sql/claim-session.js';
-export { countOtherActiveSessions, findEntry, findSession, findTask, setWakeAt } from './sql/find-rows.js';
+export { countActiveSessions, findEntry, findSession, findTask, setWakeAt } from './sql/find-rows.js';
 export { checkInvariants, type CheckedInvariant, type InvariantName } from './sql/invariants.js';
 export { cancelQuestionNotice, setCause, touchAttached } from './sql/attached-session.js';
 export { editEntry, listQueuedOfRank, reorderEntries } from './sql/change-entry.js';
@@ -33,12 +33,19 @@ export {
   type NewNotification,
   type NotificationRow,
 } from './sql/notification.js';
+export {
+  findReplacedRows,
+  listCallingResponses,
+  listHistory,
+  storeSummaryRequest,
+  type HistoryRow,
+  type ReplacedRows,
+} from './sql/history.js';
 export { insertEntry, type NewEntry } from './sql/insert-entry.js';
 export { sendEvents, type NewEvent } from './sql/insert-event.js';
 export { insertMessage, sendMessage, type NewMessage } from './sql/insert-message.js';
 export {
   insertToolCalls,
-  listHistory,
   listToolCalls,
   listUnsettledProcesses,
   markIntents,
@@ -52,7 +59,6 @@ export {
   storeContract,
   upsertArtifact,
   type Fence,
-  type HistoryRow,
   type StoredContract,
   type StoredCall,
 } from './sql/journal.js';

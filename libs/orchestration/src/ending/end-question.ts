@@ -14,6 +14,7 @@ import {
   redirectQuestion,
   restWaitingSession,
 } from '@echelon/persistence';
+import { notifyOperators } from '../question-follow-up.js';
 import { noticeText } from '../question-text.js';
 import { enqueue, followChange, refreshWork } from '../session-queue.js';
 import type { Transactions, Unit } from '../unit-of-work.js';
@@ -98,6 +99,10 @@ async function moveQuestion(unit: Unit, question: QuestionRow, sessionId: string
     questionId: question.id,
   });
   await redirectQuestion(unit, question.id, { sessionId, entryId: entry.id });
+  const told = await findSession(unit, sessionId);
+  if (told?.auto_run !== false) return;
+  const moved = { ...question, metadata: { ...question.metadata, parent_session_id: sessionId } };
+  await notifyOperators(unit, moved, 'question_to_paused_parent');
 }
 
 /** Ends a question whose profile's time-out has passed (S8); one that has ended otherwise is left. */

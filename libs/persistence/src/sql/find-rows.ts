@@ -17,11 +17,15 @@ export async function findEntry(tx: Tx, id: string): Promise<QueueEntryRow | nul
   return row ?? null;
 }
 
-/** Sessions of the task beside this one that run, wait or are parked. */
-export async function countOtherActiveSessions(tx: Tx, taskId: string, sessionId: string): Promise<number> {
+/**
+ * Sessions of the task beside `besides` that wait for an answer or have an open turn, also one that nobody holds now: parked, handed over,
+ * or left behind by a lease that is gone.
+ */
+export async function countActiveSessions(tx: Tx, taskId: string, besides: string | null): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM session WHERE task_id = $1 AND id <> $2 AND state IN ('running', 'waiting_for_input', 'parked')`,
-    [taskId, sessionId],
+    `SELECT count(*)::int AS count FROM session s WHERE task_id = $1 AND id IS DISTINCT FROM $2::uuid
+       AND (state = 'waiting_for_input' OR EXISTS (SELECT 1 FROM turn WHERE session_id = s.id AND status <> 'finished'))`,
+    [taskId, besides],
   );
   return row?.count ?? 0;
 }

@@ -3,18 +3,16 @@ import type { Tx } from '../database.js';
 import type { QuestionRow } from '../rows.js';
 
 /**
- * Pending questions to the task whose last prompt, the question or its reminder, was delivered; a turn of the task that began with
- * it or later is over; and something is left to be done: the reminder, or the one notification of operators.
+ * Pending questions to the task whose last prompt, the question or its reminder, has opened a turn that is over, and of which something
+ * is left to be done: the reminder, or the one notification of operators.
  */
 export function listUnanswered(tx: Tx, parentTaskId: string): Promise<readonly QuestionRow[]> {
   return tx.query<QuestionRow>(
     `SELECT q.* FROM message q
      JOIN queue_entry e ON e.id = coalesce(q.metadata->>'reminder_entry_id', q.metadata->>'parent_entry_id')::uuid
-     JOIN turn delivered ON delivered.id = e.turn_id
-     WHERE q.type = 'parent_question' AND q.metadata->>'status' = 'pending' AND q.metadata->>'parent_task_id' = $1::text
+     JOIN turn told ON told.id = e.turn_id AND told.status = 'finished'
+     WHERE q.type = 'parent_question' AND q.metadata->>'status' = 'pending' AND q.metadata->>'parent_task_id' = $1
        AND (q.metadata->>'reminder_entry_id' IS NULL OR NOT EXISTS (SELECT 1 FROM operator_notification n WHERE n.question_id = q.id))
-       AND EXISTS (SELECT 1 FROM session s JOIN turn ended ON ended.session_id = s.id
-         WHERE s.task_id = $1::uuid AND ended.status = 'finished' AND ended.started_at >= delivered.started_at)
      ORDER BY q.id`,
     [parentTaskId],
   );
