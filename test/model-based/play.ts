@@ -19,15 +19,15 @@ const PREFIX: readonly NamedCommand[] = [
 const TABLES = ['task_dependency', 'tool_call', 'message', 'turn', 'queue_entry', 'session', 'outbox', 'event'];
 const DRAINED_AFTER = 500;
 
-/** How often each command had each outcome, and what came about. */
+/** How many commands ran, and in how many sequences each fact came about, or a command had an outcome. */
 export interface Tally {
-  readonly outcomes: Map<string, number>;
-  readonly facts: Set<string>;
+  commands: number;
+  readonly sequences: Map<string, number>;
 }
 
 /** Fails where product and model part; the database is empty again afterwards. */
 export async function play(world: World, steps: readonly (readonly Draw[])[], tally: Tally): Promise<void> {
-  const player = new Player(new Product(world), tally);
+  const player = new Player(new Product(world));
   try {
     for (const command of PREFIX) await player.step([command]);
     for (const [at, draws] of steps.entries()) await player.step(player.understand(draws, at));
@@ -35,6 +35,7 @@ export async function play(world: World, steps: readonly (readonly Draw[])[], ta
     const violations = await findViolations(world.database);
     if (Object.keys(violations).length > 0) player.fail(`an invariant is broken: ${JSON.stringify(violations)}`);
   } finally {
+    player.count(tally);
     await empty(world);
   }
 }
@@ -53,11 +54,9 @@ class Player {
   #model: Model = emptyModel();
   #rows: Rows | null = null;
   readonly #story: string[] = [];
+  readonly #seen = new Set<string>();
 
-  constructor(
-    private readonly product: Product,
-    private readonly tally: Tally,
-  ) {}
+  constructor(private readonly product: Product) {}
 
   understand(draws: readonly Draw[], at: number): readonly NamedCommand[] {
     const commands = draws.map((draw, index) => ({ command: toCommand(this.#model, draw, `s${at}.${index}`), name: `s${at}.${index}` }));
@@ -75,14 +74,13 @@ class Player {
     this.#explain(commands, outcomes, rows);
     this.#checkWork(rows, new Set(world.announced.slice(announcedBefore)));
     this.#model = rows.model;
-    for (const fact of factsOf(rows.model)) this.tally.facts.add(fact);
+    for (const fact of factsOf(rows.model)) this.#seen.add(fact);
     this.#rows = rows;
   }
 
   #tell(command: NamedCommand, outcome: string): void {
     this.#story.push(`${JSON.stringify(command)} → ${outcome}`);
-    const key = `${command.do} ${outcome.split(' ')[0]}`;
-    this.tally.outcomes.set(key, (this.tally.outcomes.get(key) ?? 0) + 1);
+    this.#seen.add(`${command.do} ${outcome.split(' ')[0]}`);
   }
 
   #explain(commands: readonly NamedCommand[], outcomes: readonly string[], rows: Rows): void {
@@ -131,6 +129,11 @@ class Player {
       if (nextWork(this.#model, session)) return { do: 'claim', session: name } as const;
     }
     return null;
+  }
+
+  count(tally: Tally): void {
+    tally.commands += this.#story.length;
+    for (const fact of this.#seen) tally.sequences.set(fact, (tally.sequences.get(fact) ?? 0) + 1);
   }
 
   fail(what: string): never {

@@ -19,7 +19,7 @@ export interface SequencesOptions {
 
 /** Runs them; fails with the shortest sequence in which product and model part, and with what plays it again. */
 export async function runSequences({ lanes = 1, ...options }: SequencesOptions): Promise<Tally> {
-  const tally: Tally = { outcomes: new Map(), facts: new Set() };
+  const tally: Tally = { commands: 0, sequences: new Map() };
   const { runs, seed, path } = options;
   const each = Math.ceil(runs / lanes);
   await Promise.all(
