@@ -32,9 +32,13 @@ export interface CommandRequest {
   readonly timeoutMs: number;
   readonly graceMs: number;
   readonly signal: AbortSignal;
-  readonly report: (chunk: string) => void;
+  /** What its standard input holds; without it, nothing. */
+  readonly input?: string;
+  readonly report: (chunk: string, stream: OutputStream) => void;
   readonly onStarted: (command: CommandProcess) => Promise<void> | void;
 }
+
+export type OutputStream = 'stdout' | 'stderr';
 
 /** Why we ended a command; null when it ended by itself. `unguarded`: its guard was killed. */
 export type StopReason = 'timed_out' | 'cancelled' | 'flooded' | 'unguarded';
@@ -64,6 +68,7 @@ type Exit = readonly [code: number | null, signal: NodeJS.Signals | null];
 
 interface Running {
   readonly child: ChildProcess;
+  readonly input: string | undefined;
   readonly process: CommandProcess;
   readonly exit: Promise<Exit>;
   readonly closed: Promise<void>;
@@ -89,25 +94,25 @@ export async function runCommand(request: CommandRequest): Promise<CommandOutcom
   }
 }
 
-async function launch({ argv, cwd, environment, report }: CommandRequest): Promise<Running> {
+async function launch({ argv, cwd, environment, input, report }: CommandRequest): Promise<Running> {
   const id = newCommandId();
   const child = spawn('/bin/sh', ['-c', LAUNCH_SCRIPT, 'echelon-command', ...argv], {
     cwd,
     detached: true,
     env: { ...environment, [COMMAND_ID_VARIABLE]: id },
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
   });
   const exit = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve([code, signal])));
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   await once(child, 'spawn');
   if (child.pid === undefined) throw new Error('A started command has no process id');
-  return { child, process: identifyCommand(id, child.pid), exit, closed, ...collect(child, report) };
+  return { child, input, process: identifyCommand(id, child.pid), exit, closed, ...collect(child, report) };
 }
 
 async function supervise(running: Running, guard: CommandGuard, request: CommandRequest): Promise<CommandOutcome> {
   const stops = watchForStop(running, guard, request);
   try {
-    if (!request.signal.aborted) begin(running.child);
+    if (!request.signal.aborted) begin(running);
     const stopped = await Promise.race([stops.reason, running.exit.then(() => null)]);
     const leftovers = await endAll(running.process, stopped, request.graceMs);
     const [exitCode, signal] = await running.exit;
@@ -127,11 +132,15 @@ async function supervise(running: Running, guard: CommandGuard, request: Command
   }
 }
 
-function begin(child: ChildProcess): void {
-  const gate = child.stdio[3] as Writable;
-  // The command may have been killed before it read the word; its exit tells of that.
-  gate.on('error', () => undefined);
-  gate.end('go\n');
+function begin({ child, input }: Running): void {
+  send(child.stdio[3] as Writable, 'go\n');
+  if (child.stdin !== null) send(child.stdin, input ?? '');
+}
+
+/** The command may have been killed before it read this, or may not want it; its exit tells of that. */
+function send(pipe: Writable, text: string): void {
+  pipe.on('error', () => undefined);
+  pipe.end(text);
 }
 
 function watchForStop(
@@ -172,16 +181,19 @@ async function drain({ child, closed }: Running): Promise<void> {
   child.stderr?.destroy();
 }
 
-function collect(child: ChildProcess, report: (chunk: string) => void): Pick<Running, 'output' | 'flooded'> {
+function collect(child: ChildProcess, report: CommandRequest['report']): Pick<Running, 'output' | 'flooded'> {
   const output = new KeptOutput(WORKSPACE_LIMITS.commandOutputBytes);
   const { promise: flooded, resolve } = Promise.withResolvers<void>();
-  const add = (text: string): void => {
+  const add = (text: string, stream: OutputStream): void => {
     if (text === '') return;
-    if (output.totalBytes < WORKSPACE_LIMITS.commandOutputBytes) report(text);
+    if (output.totalBytes < WORKSPACE_LIMITS.commandOutputBytes) report(text, stream);
     output.add(text);
     if (output.totalBytes > WORKSPACE_LIMITS.commandFloodBytes) resolve();
   };
-  for (const stream of [child.stdout, child.stderr]) if (stream !== null) decode(stream, add);
+  for (const name of ['stdout', 'stderr'] as const) {
+    const stream = child[name];
+    if (stream !== null) decode(stream, (text) => add(text, name));
+  }
   return { output, flooded };
 }
 

@@ -2,6 +2,7 @@ export type { CommandPolicy } from './command-policy.js';
 export { findCommand, killCommand, type CommandPresence, type CommandProcess } from './command-process.js';
 export { WORKSPACE_LIMITS } from './limits.js';
 export { createOutputDecoder, type OutputDecoder } from './output-decoder.js';
+export { runProgram, type ProgramOutcome, type ProgramRequest } from './program.js';
 export { isReadOnlyCommand } from './read-only-command.js';
 export type { CommandStarted } from './run-command.tool.js';
 export { describeSandbox, type SandboxChoice, type SandboxDescription } from './sandbox.js';
