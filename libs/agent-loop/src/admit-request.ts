@@ -1,15 +1,23 @@
-import { pairHistory } from './history.js';
+import { fitPrompt } from './compaction.js';
 import { refuseRequest } from './limits.js';
-import { replaceHistory, type LoopRun } from './loop-run.js';
+import type { LoopRun } from './loop-run.js';
 import type { ModelMessage } from './model-port.js';
 import type { LoopStop } from './stop-reason.js';
 
 /** Everything that may forbid the next request before it is prepared: cancel, limits, the prompt hook, the window. */
 export async function admitRequest<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
+  const { sendType } = run;
   const { signal, limits = {} } = run.input;
   if (signal.aborted) return { reason: 'cancelled', by: 'signal' };
   if (run.rounds >= (limits.maxRounds ?? Infinity)) return { reason: 'next_round' };
-  return refuseRequest(limits, run.budgeted, run.sendType !== 'retry') ?? (await admitPrompt(run)) ?? (await fitHistory(run));
+  const counts = sendType !== 'retry';
+  return (
+    refuseRequest(limits, run.budgeted, counts) ??
+    (await admitPrompt(run)) ??
+    (await fitPrompt(run)) ??
+    // A compaction costs, too.
+    refuseRequest(limits, run.budgeted, counts)
+  );
 }
 
 async function admitPrompt<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
@@ -25,13 +33,4 @@ async function admitPrompt<Context>(run: LoopRun<Context>): Promise<LoopStop | n
 function lastText(history: readonly ModelMessage[]): string {
   const last = history.at(-1);
   return last?.role === 'user' ? last.parts.map((part) => part.text).join('\n') : '';
-}
-
-async function fitHistory<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
-  const fit = (await run.input.fit?.(run.history, run.counters)) ?? 'fits';
-  if (fit === 'fits') return null;
-  if (fit === 'too_large') return { reason: 'error', kind: 'prompt_too_large', message: 'the prompt does not fit the window of the model' };
-  replaceHistory(run.history, pairHistory(fit.compacted));
-  run.emit({ type: 'compacted' });
-  return null;
 }

@@ -1,6 +1,6 @@
 /** Joins neighbouring barriers into shared transactions, in order, and tells when the run must stop (agent-loop.md §7). */
 import type { SettledCall } from './call-result.js';
-import type { BarrierReply, Journal, RequestBarrier, SealedResponse, Unrecorded } from './journal-port.js';
+import type { BarrierReply, CompactionBarrier, Journal, RequestBarrier, SealedResponse, Unrecorded } from './journal-port.js';
 import type { ModelMessage } from './model-port.js';
 import type { LoopStop } from './stop-reason.js';
 
@@ -63,6 +63,19 @@ export class Barriers {
       return { input: reply.input };
     } catch (error) {
       return { stop: persistenceError(error) };
+    }
+  }
+
+  /** Stores a summary, with everything that is held; only then may history change. */
+  async compact(compaction: Omit<CompactionBarrier, keyof Unrecorded>): Promise<LoopStop | null> {
+    const handOver = this.checkHandOver();
+    if (handOver !== null) return handOver;
+    try {
+      const stop = this.note(await this.journal.compact({ ...compaction, ...this.unrecorded }));
+      if (stop === null) this.clear();
+      return stop;
+    } catch (error) {
+      return persistenceError(error);
     }
   }
 

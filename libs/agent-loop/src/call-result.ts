@@ -1,4 +1,5 @@
 /** What became of a call. Every call of every response has exactly one of these (agent-loop.md §5). */
+import type { KnownCalls } from './batch-ports.js';
 import type { ToolCall } from './model-port.js';
 import type { ToolResult } from './tool-port.js';
 
@@ -78,6 +79,7 @@ export const UNRUN = {
   refusedByHost: 'Not executed: the host did not start this call.',
   launchBudget: 'Not executed: the budget of tool calls for this run is spent.',
   persistence: 'Not executed: the run stopped because its progress could not be stored.',
+  interrupted: 'Not executed: the run was interrupted before this call started.',
   stoppedWhileRunning: 'Cancelled while it was running.',
   unknown: 'The outcome of this call is unknown: the run was interrupted after it had started. Inspect before retrying.',
   unreachable:
@@ -85,3 +87,17 @@ export const UNRUN = {
   fault: 'The tool failed unexpectedly.',
   noResult: 'No result was recorded for this call.',
 } as const;
+
+/** Settles what an interrupted turn left open: a started call has an unknown outcome, the rest never ran; known results are left out. */
+export function settleInterrupted(
+  calls: readonly Pick<ToolCall, 'callId' | 'name'>[],
+  known: KnownCalls | undefined,
+): readonly SettledCall[] {
+  return calls
+    .filter(({ callId }) => known?.results.has(callId) !== true)
+    .map(({ callId, name }) =>
+      known?.intended.has(callId) === true
+        ? { callId, name, status: 'unknown', text: UNRUN.unknown, isError: true, endsTurn: false }
+        : { callId, name, status: 'not_executed', text: UNRUN.interrupted, isError: true, endsTurn: false },
+    );
+}

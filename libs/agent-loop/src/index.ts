@@ -31,13 +31,15 @@ export {
   type Validation,
 } from './validate-call.js';
 export { CallLedger } from './call-ledger.js';
-export type { CallStatus, IdentifiedCall, SettledCall } from './call-result.js';
+export { settleInterrupted, type CallStatus, type IdentifiedCall, type SettledCall } from './call-result.js';
+export { compactHistory } from './compaction-plan.js';
 export { pairHistory } from './history.js';
 export type { EventSink, LoopEvent, RetryCause } from './loop-events.js';
 export type {
   BarrierRefusal,
   BarrierReply,
   CallsBarrier,
+  CompactionBarrier,
   Journal,
   PrepareReply,
   RequestBarrier,
@@ -68,7 +70,7 @@ export { LoopGuard } from './loop-guard.js';
 export type { ToolBatchInput } from './batch.js';
 export { runToolBatch, type ToolBatchResult } from './tool-batch.js';
 export type { FinalResults } from './finalize-results.js';
-export type { Fit, LoopHooks, LoopInput, LoopResult, Opening, StartingPoint, StopPolicy } from './loop-input.js';
+export type { LoopHooks, LoopInput, LoopResult, Opening, StartingPoint, StopPolicy } from './loop-input.js';
 export { runLoop } from './loop.js';
 export type { Budget, LoopErrorKind, LoopStop, StopReason, Wait } from './stop-reason.js';
 export { turnOutcome, type TerminalOutcome, type TurnEnd } from './turn-outcome.js';

@@ -6,6 +6,8 @@
  * B3  A call with effects runs only after its id was committed as an intent, by `sealResponse` or `recordCalls`.
  * B4  Its result is committed before the next call with effects starts, or with the next request.
  * B5  The end of a turn is the caller's settlement: it also stores `LoopResult.unrecorded`.
+ * B6  A history is compacted when `compact` committed: what is rebuilt from then on is its summary, its instructions, and of the rest
+ *     the last `kept` messages with their results. Nothing is deleted.
  *
  * A result may come a second time, when its batch had to be cut further: the last text is the one that models read. Results are not
  * repeated in `messages`: the results of a batch are one tool message, in the order of its calls.
@@ -69,6 +71,20 @@ export interface CallsBarrier {
   readonly intents: readonly string[];
 }
 
+/** A summary takes the place of the oldest part of the history; comes after what is unrecorded, in the same transaction. */
+export interface CompactionBarrier extends Unrecorded {
+  /** A user message. */
+  readonly summary: ModelMessage;
+  /** The opening of this turn and its Leads among what the summary stands in for: they follow it, word for word (L19). */
+  readonly instructions: readonly ModelMessage[];
+  /** How many messages at the end of the history stay, those of results not counted. */
+  readonly kept: number;
+  readonly model: string;
+  /** Of the summary's request. */
+  readonly usage: Usage;
+  readonly counters: LoopCounters;
+}
+
 /** `lost`: the epoch is not ours any more. `stopped`: the turn carries a stop flag. In both cases nothing was written. */
 export type BarrierRefusal = { readonly status: 'lost' } | { readonly status: 'stopped' };
 
@@ -86,6 +102,7 @@ export interface Journal {
   prepareRequest(barrier: RequestBarrier): Promise<PrepareReply>;
   sealResponse(response: SealedResponse, intents: readonly string[]): Promise<BarrierReply>;
   recordCalls(barrier: CallsBarrier): Promise<BarrierReply>;
+  compact(barrier: CompactionBarrier): Promise<BarrierReply>;
 }
 
 /** A journal for surfaces that keep nothing; `takeInput` hands over undelivered input after a batch, each piece once. */
@@ -95,5 +112,6 @@ export function volatileJournal(takeInput?: (barrier: RequestBarrier) => readonl
     prepareRequest: (barrier) => Promise.resolve({ status: 'committed', input: takeInput?.(barrier) ?? [] }),
     sealResponse: () => committed,
     recordCalls: () => committed,
+    compact: () => committed,
   };
 }

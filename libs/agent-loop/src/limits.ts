@@ -37,8 +37,10 @@ export interface LoopCounters {
   readonly cost: number;
   /** Milliseconds of earlier runs of this turn. */
   readonly elapsedMs: number;
-  /** Tokens of the last request and response. */
+  /** Tokens of the last request and response; 0 where nobody counted them, as after a compaction. */
   readonly contextTokens: number;
+  /** Compactions in a row that came to nothing. */
+  readonly failedCompactions: number;
   readonly stopHookBlocks: number;
   readonly toolFormatRetries: number;
   readonly outputContinuations: number;
@@ -56,6 +58,7 @@ export const NEW_COUNTERS: LoopCounters = {
   cost: 0,
   elapsedMs: 0,
   contextTokens: 0,
+  failedCompactions: 0,
   stopHookBlocks: 0,
   toolFormatRetries: 0,
   outputContinuations: 0,

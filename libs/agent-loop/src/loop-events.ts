@@ -1,4 +1,4 @@
-import type { ModelEvent, ModelFailure } from './model-port.js';
+import type { ModelEvent, ModelFailure, Usage } from './model-port.js';
 import type { CallStatus } from './call-result.js';
 
 /** Why an attempt is sent again. */
@@ -14,7 +14,8 @@ export type LoopEvent =
   | { readonly type: 'attempt_abandoned' }
   | { readonly type: 'retry'; readonly cause: RetryCause; readonly delayMs: number; readonly failure: ModelFailure | null }
   | { readonly type: 'model_fallback'; readonly from: string; readonly to: string }
-  | { readonly type: 'compacted' }
+  /** The oldest part of the history became a summary; tokens of the prompt are estimates, `usage` is what the summary cost. */
+  | { readonly type: 'compacted'; readonly usage: Usage; readonly tokensBefore: number; readonly tokensAfter: number }
   | { readonly type: 'hook_message'; readonly hook: 'prompt_submit' | 'before_tool' | 'after_batch' | 'stop'; readonly text: string }
   | { readonly type: 'stop_hook_loop'; readonly blocks: number }
   | { readonly type: 'tool_started'; readonly callId: string; readonly name: string }

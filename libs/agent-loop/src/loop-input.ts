@@ -34,6 +34,12 @@ export interface StartingPoint {
   readonly counters?: LoopCounters;
   /** What an earlier run left unrecorded, if its caller did not store it. */
   readonly unrecorded?: Unrecorded;
+  /** The opening of this turn and its Leads, as far as they stand in `history`: the same objects. Compaction keeps their words (L19). */
+  readonly instructions?: readonly ModelMessage[];
+  /** How many messages an earlier compaction put at the beginning of `history`: its summary and what it kept of its turn. */
+  readonly compacted?: number;
+  /** The responses that compactions took out of the history, in order: their calls stay known. */
+  readonly replaced?: readonly ModelMessage[];
 }
 
 export interface LoopHooks<Context> extends BatchHooks<Context> {
@@ -50,9 +56,6 @@ export interface StopPolicy {
   /** The stop hook's cap ended the turn; the policy is not asked. */
   onStopHookCap?(): void;
 }
-
-/** How a history is made to fit the window before a request. */
-export type Fit = 'fits' | 'too_large' | { readonly compacted: readonly ModelMessage[] };
 
 export interface LoopInput<Context> {
   readonly start: StartingPoint;
@@ -88,8 +91,6 @@ export interface LoopInput<Context> {
   readonly stopPolicies?: readonly StopPolicy[];
   /** Whether a Lead waits, as far as this process has heard; the journal's replies say it too. */
   readonly leadPending?: () => boolean;
-  /** Compaction; it must keep calls and results together, the turn's opening and its Leads (L19). */
-  readonly fit?: (history: readonly ModelMessage[], counters: LoopCounters) => Promise<Fit>;
   readonly retry?: RetryPolicy;
   readonly outputBudget?: OutputBudget;
   /** Concurrency-safe calls in flight at most; default 10. */

@@ -3,6 +3,8 @@ import { Barriers } from './barriers.js';
 import { CallLedger } from './call-ledger.js';
 import { systemClock, type LoopClock } from './clock.js';
 import { Cut } from './cut.js';
+import { compactHistory, type CompactedHistory } from './compaction-plan.js';
+import { estimateOverhead, PromptSize } from './context-window.js';
 import { pairHistory } from './history.js';
 import { volatileJournal, type SealedResponse, type SendType } from './journal-port.js';
 import { NEW_COUNTERS, type LoopCounters } from './limits.js';
@@ -12,10 +14,18 @@ import { Spending } from './spending.js';
 import type { LoopInput } from './loop-input.js';
 import type { IdentifiedCall } from './call-result.js';
 import type { ModelMessage, Usage } from './model-port.js';
+import type { ModelTarget } from './model-round.js';
 import type { ModelResponse } from './response.js';
+
+const FALLBACKS = 3;
 
 export class LoopRun<Context> {
   readonly history: ModelMessage[];
+  readonly size: PromptSize;
+  /** The opening of the turn and its Leads, in the history. */
+  readonly instructions: Set<ModelMessage>;
+  /** Messages that the last compaction put at the beginning of the history. */
+  compacted: number;
   readonly barriers: Barriers;
   readonly ledger: CallLedger;
   readonly guard: LoopGuard;
@@ -29,6 +39,8 @@ export class LoopRun<Context> {
   lastResponse: ModelResponse | null = null;
   unsentResults: ModelMessage | null = null;
   sendType: SendType;
+  /** Launches when the last response was stored: those of its batch are known from its calls, until the next request. */
+  private storedLaunches: number;
   /** The counters without the time of this run. */
   used: LoopCounters;
   private readonly startedAt: number;
@@ -42,15 +54,25 @@ export class LoopRun<Context> {
     this.barriers = new Barriers(input.journal ?? volatileJournal(), input.handOver, start.unrecorded);
     this.guard = new LoopGuard((name) => input.tools.find(name)?.polling ?? false);
     this.used = start.counters ?? NEW_COUNTERS;
+    this.storedLaunches = this.used.launches;
     this.spending = input.spending ?? new Spending(this.used.tokens, this.used.cost);
     this.startedAt = this.clock.now();
     const open = takeOpenResponse(this.history);
-    this.ledger = CallLedger.of(this.history);
+    this.ledger = CallLedger.of([...(start.replaced ?? []), ...this.history]);
     this.guard.seed(this.history);
     this.unfinished = open === null ? [] : this.ledger.recognise(open).map((call) => ({ ...call, cutOff: false }));
     if (open !== null) this.history.push(open);
+    this.compacted = start.compacted ?? 0;
+    this.instructions = new Set(start.instructions);
+    this.size = new PromptSize(estimateOverhead({ system: input.system, tools: input.tools.specifications }));
+    this.knowSize();
     this.sendType = start.opening?.sendType ?? start.sendType ?? (this.history.at(-1)?.role === 'user' ? 'user' : 'tool_result');
-    if (start.opening !== undefined) this.say({ role: 'user', parts: start.opening.parts });
+    if (start.opening !== undefined) this.open({ role: 'user', parts: start.opening.parts });
+  }
+
+  /** The model in use and those to fall back on. */
+  get targets(): readonly ModelTarget[] {
+    return this.input.models.slice(this.used.target, 1 + FALLBACKS);
   }
 
   get counters(): LoopCounters {
@@ -62,12 +84,22 @@ export class LoopRun<Context> {
     return { ...this.counters, tokens: this.spending.tokens, cost: this.spending.cost };
   }
 
+  /** The counters of a history that may end with an answered batch: who rebuilds it enters that batch again. */
+  get countersBeforeBatch(): LoopCounters {
+    return { ...this.counters, launches: this.storedLaunches };
+  }
+
   count(change: Partial<LoopCounters>): void {
     this.used = { ...this.used, ...change };
   }
 
   get leadPending(): boolean {
     return this.barriers.leadPending || (this.input.leadPending?.() ?? false);
+  }
+
+  private open(opening: ModelMessage): void {
+    this.instructions.add(opening);
+    this.say(opening);
   }
 
   /** Appends a message that no barrier has stored yet. */
@@ -86,7 +118,10 @@ export class LoopRun<Context> {
   takeBoundaryInput(messages: readonly ModelMessage[]): void {
     this.unsentResults = null;
     if (messages.length === 0) return;
-    for (const message of messages) this.history.push(message);
+    for (const message of messages) {
+      this.history.push(message);
+      this.instructions.add(message);
+    }
     this.guard.reset();
   }
 
@@ -98,6 +133,8 @@ export class LoopRun<Context> {
     this.count({ rounds: this.used.rounds + 1, sessionRounds: this.used.sessionRounds + (counts ? 1 : 0) });
     this.countUsage(response);
     if (response.message !== null) this.history.push(response.message);
+    this.knowSize();
+    this.storedLaunches = this.used.launches;
     this.barriers.holdResponse(this.toSealed(response, this.used.rounds));
   }
 
@@ -108,7 +145,23 @@ export class LoopRun<Context> {
     this.barriers.holdResponse(this.toSealed(response, this.used.rounds + 1));
   }
 
-  private countUsage({ usage, model, abandoned }: ModelResponse): void {
+  /** Takes the history that a compaction left; what follows is as if the run had begun with it. */
+  takeCompaction(compaction: CompactedHistory): void {
+    replaceHistory(this.history, compactHistory(this.history, compaction));
+    this.compacted = 1 + compaction.instructions.length;
+    if (compaction.kept === 0) this.unsentResults = null;
+    this.size.forget();
+    this.guard.reset();
+    this.guard.seed(this.history);
+  }
+
+  private countUsage(response: ModelResponse): void {
+    this.spend(response);
+    this.count({ contextTokens: tokensOf(response.usage) });
+  }
+
+  /** Counts the tokens and the cost of a response and of what was abandoned for it. */
+  spend({ usage, model, abandoned }: Pick<ModelResponse, 'usage' | 'model' | 'abandoned'>): void {
     const price = this.input.limits?.budgets?.cost?.price;
     let { tokens, cost } = this.used;
     for (const request of [...abandoned, { usage, model }]) {
@@ -117,7 +170,13 @@ export class LoopRun<Context> {
       cost += price?.(request.usage, request.model) ?? 0;
     }
     this.spending.add(tokens - this.used.tokens, cost - this.used.cost);
-    this.count({ tokens, cost, contextTokens: tokensOf(usage) });
+    this.count({ tokens, cost });
+  }
+
+  /** What the provider counted last covers everything up to its response. */
+  private knowSize(): void {
+    const { contextTokens } = this.used;
+    if (contextTokens > 0) this.size.know(contextTokens, this.history.findLastIndex((message) => message.role === 'assistant') + 1);
   }
 
   private toSealed(response: ModelResponse, round: number): SealedResponse {

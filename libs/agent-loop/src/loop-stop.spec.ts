@@ -3,7 +3,7 @@ import type { LoopEvent } from './loop-events.js';
 import { Spending } from './spending.js';
 import { MemoryJournal } from './testing/memory-journal.js';
 import { outline, play } from './testing/run.js';
-import { call, calls, says } from './testing/scripted-client.js';
+import { call, calls, finish, says, usage } from './testing/scripted-client.js';
 import { said, tool } from './testing/tools.js';
 
 describe('the stop point', () => {
@@ -109,13 +109,10 @@ describe('limits', () => {
   });
 
   test('the token limit is checked before compaction [G3.5][G8.42]', async () => {
-    const fitted: number[] = [];
-    const run = await play([calls(call('c1', 'read'))], {
-      limits: { tokenLimit: 110 },
-      fit: (history) => (fitted.push(history.length), Promise.resolve('fits' as const)),
-    });
-    expect(run.stop).toEqual({ reason: 'token_limit', limit: 110, used: 110 });
-    expect(fitted).toEqual([1]);
+    const script = [call('c1', 'read'), finish('tool_calls', usage(9_000, 10))];
+    const run = await play([script], { limits: { tokenLimit: 9_000 }, contextWindow: 10_000 });
+    expect(run.stop).toEqual({ reason: 'token_limit', limit: 9_000, used: 9_010 });
+    expect(run.client.requests).toHaveLength(1);
     expect(outline(run.history).at(-1)).toBe('tool: #c1');
   });
 
@@ -142,20 +139,6 @@ describe('limits', () => {
       expect(run.counters.tokens).toBe(110);
       expect(spending.tokens).toBe(500);
     }
-  });
-
-  test('a prompt that cannot fit sends no request [W9]', async () => {
-    const run = await play([], { fit: () => Promise.resolve('too_large') });
-    expect(run.stop).toMatchObject({ reason: 'error', kind: 'prompt_too_large' });
-    expect(run.client.requests).toEqual([]);
-  });
-
-  test('a compacted history takes the place of the old one, paired [G7.12][G8.37]', async () => {
-    const run = await play([calls(call('c1', 'read')), says('done')], {
-      fit: (history) => Promise.resolve(history.length < 3 ? 'fits' : { compacted: [...history.slice(0, 1), ...history.slice(1, 2)] }),
-    });
-    expect(run.events).toContainEqual({ type: 'compacted' });
-    expect(outline(run.client.requests[1]?.messages ?? [])).toEqual(['user: go', 'assistant: read#c1', 'tool: #c1 error']);
   });
 
   test('a blocked prompt sends nothing; blocked results stay paired [G5.15][G8.41]', async () => {

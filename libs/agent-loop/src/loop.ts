@@ -9,10 +9,12 @@
 import { admitRequest } from './admit-request.js';
 import { NOTHING_KNOWN, type KnownCalls } from './batch-ports.js';
 import type { IdentifiedCall } from './call-result.js';
+import { compactRefused } from './compaction.js';
+import { isContextOverflow } from './context-overflow.js';
 import type { LoopInput, LoopResult } from './loop-input.js';
 import { LoopRun } from './loop-run.js';
 import { OUTPUT_BUDGET } from './output-budget.js';
-import { requestResponse } from './request-response.js';
+import { requestResponse, type Requested } from './request-response.js';
 import type { ModelResponse } from './response.js';
 import { decideStopPoint } from './stop-point.js';
 import type { LoopStop } from './stop-reason.js';
@@ -45,7 +47,7 @@ function toResult<Context>(run: LoopRun<Context>, stop: LoopStop): LoopResult {
 async function roundStep<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
   const refusal = await admitRequest(run);
   if (refusal !== null) return refusal;
-  const round = await requestResponse(run);
+  const round = await requestFitting(run);
   if ('stop' in round) return round.stop;
   run.accept(round.response);
   run.sendType = 'tool_result';
@@ -61,6 +63,15 @@ async function roundStep<Context>(run: LoopRun<Context>): Promise<LoopStop | nul
     case 'stop':
       return round.after.stop;
   }
+}
+
+/** A round whose prompt the provider finds too long is sent once more, compacted. */
+async function requestFitting<Context>(run: LoopRun<Context>): Promise<Requested> {
+  const round = await requestResponse(run);
+  if (!('stop' in round) || !isContextOverflow(round.stop)) return round;
+  const compacted = await compactRefused(run);
+  if ('stop' in compacted) return compacted;
+  return compacted.done ? requestResponse(run) : round;
 }
 
 /** Runs the calls of a response, or the rest of them; their results stand in history before anything else happens. */

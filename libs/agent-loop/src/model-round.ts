@@ -25,6 +25,8 @@ export interface ModelTarget {
   readonly maxOutputTokens?: number;
   /** The model's own maximum, used for one escalation after an output limit. */
   readonly outputCeiling?: number;
+  /** Tokens that the model reads and writes together; absent: 128,000. A prompt that leaves too little of it is compacted. */
+  readonly contextWindow?: number;
 }
 
 /** Which request is to be prepared. */

@@ -6,8 +6,6 @@ import type { AbandonedAttempt, ModelResponse } from './response.js';
 import { RETRY_POLICY } from './retry-policy.js';
 import type { LoopStop } from './stop-reason.js';
 
-const FALLBACKS = 3;
-
 const TOOL_FORMAT_NOTE: ModelMessage = {
   role: 'user',
   parts: [
@@ -81,7 +79,7 @@ function withAbandoned(response: ModelResponse, { abandoned }: RoundPlan): Model
 function toRoundInput<Context>(run: LoopRun<Context>, plan: RoundPlan): ModelRoundInput {
   const { input, clock, cut, emit, ledger, used } = run;
   return {
-    targets: input.models.slice(used.target, 1 + FALLBACKS),
+    targets: run.targets,
     prepare: (send) => prepare(run, plan, send),
     ledger,
     turn: { prefix: input.turn, round: used.rounds + 1 },

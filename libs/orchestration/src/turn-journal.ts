@@ -9,6 +9,7 @@
 import type {
   BarrierReply,
   CallsBarrier,
+  CompactionBarrier,
   Journal,
   ModelMessage,
   PrepareReply,
@@ -20,6 +21,7 @@ import type {
 } from '@echelon/agent-loop';
 import { canonicalText } from '@echelon/domain';
 import {
+  findReplacedRows,
   insertMessage,
   insertToolCalls,
   markIntents,
@@ -30,6 +32,7 @@ import {
   sendModelRequest,
   settleToolCall,
   storeCallProcess,
+  storeSummaryRequest,
 } from '@echelon/persistence';
 import type { ClaimedTurn } from './claim.js';
 import { serializeParts } from './message-content.js';
@@ -71,6 +74,18 @@ export class TurnJournal implements Journal {
       markIntents(unit, this.claimed.session.id, intents);
       return { status: 'committed', leadPending: false };
     }, results.length > 0);
+  }
+
+  /** The rows that the summary stands in for are known by their sequence; a summary's request has no barrier of its own. */
+  compact(barrier: CompactionBarrier): Promise<BarrierReply> {
+    return this.#pass<{ readonly status: 'committed'; readonly leadPending: boolean }>(async (unit) => {
+      await this.record(unit, barrier);
+      const { summary, kept, model, usage, counters } = barrier;
+      const replaced = await findReplacedRows(unit, { ...this.#ids, kept });
+      await this.#append(unit, 'compaction', summary, replaced);
+      storeSummaryRequest(unit, { ...this.#ids, round: counters.rounds + 1, model, through: replaced.through, usage, counters });
+      return { status: 'committed', leadPending: false };
+    }, true);
   }
 
   /** Stores the process of a command before it begins; throws when the lease is lost or the turn is to stop, and then nothing may run (K21). */

@@ -3,21 +3,64 @@
  *
  * B1  Results of one batch stand in one message, in the order of the calls, as an uninterrupted run would have sent them.
  * B2  The results of the last batch of this turn are handed over as known: the loop enters the batch in its middle.
+ * B3  After a compaction the history begins with its summary and the rows that it kept (L19).
  */
-import type { KnownCalls, LoopCounters, ModelMessage, StartingPoint, ToolCallPart, ToolResultPart } from '@echelon/agent-loop';
-import { type HistoryRow, listHistory, listToolCalls, type StoredCall, type Tx } from '@echelon/persistence';
+import {
+  type KnownCalls,
+  type LoopCounters,
+  type ModelMessage,
+  NEW_COUNTERS,
+  type StartingPoint,
+  type ToolCallPart,
+  type ToolResultPart,
+} from '@echelon/agent-loop';
+import {
+  type HistoryRow,
+  listCallingResponses,
+  listHistory,
+  listToolCalls,
+  type ReplacedRows,
+  type StoredCall,
+  type Tx,
+} from '@echelon/persistence';
 import type { ClaimedTurn } from './claim.js';
 import { parseParts } from './message-content.js';
 
 /** Loads the session's history and what is known of an unfinished batch of this turn. */
 export async function loadStartingPoint(tx: Tx, { session, turn }: Pick<ClaimedTurn, 'session' | 'turn'>): Promise<StartingPoint> {
   const [rows, calls] = await Promise.all([listHistory(tx, session.id), listToolCalls(tx, turn.id)]);
-  const { history, trailing } = splitLastBatch(rows, turn.id);
+  const { history: seen, trailing } = splitLastBatch(rows, turn.id);
+  const [history, compaction] = [toMessages(seen), rows.find(isCompaction)];
   return {
-    history: toMessages(history),
+    history,
+    instructions: listInstructions(seen, history, turn.id),
+    ...(compaction ? await beyondHistory(tx, session.id, compaction.metadata as unknown as ReplacedRows) : {}),
     ...(trailing ? { known: knownOf(calls, trailing) } : {}),
-    ...(turn.counters ? { counters: turn.counters as unknown as LoopCounters } : {}),
+    ...(turn.counters ? { counters: { ...NEW_COUNTERS, ...(turn.counters as Partial<LoopCounters>) } } : {}),
   };
+}
+
+function isCompaction({ type }: HistoryRow): boolean {
+  return type === 'compaction';
+}
+
+/** The opening of the turn and its Leads. */
+function listInstructions(rows: readonly HistoryRow[], history: readonly ModelMessage[], turnId: string): readonly ModelMessage[] {
+  const said = history.filter(({ role }) => role === 'user');
+  const spoken = rows.filter(({ role }) => role === 'user');
+  return said.filter((_message, at) => {
+    const row = spoken[at];
+    return row?.turn_id === turnId && (row.type === 'prompt' || row.type === 'lead');
+  });
+}
+
+/** What the loop has to know of the rows that a summary stands in for. */
+async function beyondHistory(
+  tx: Tx,
+  sessionId: string,
+  { kept, through }: ReplacedRows,
+): Promise<Required<Pick<StartingPoint, 'compacted' | 'replaced'>>> {
+  return { compacted: 1 + kept.length, replaced: toMessages(await listCallingResponses(tx, sessionId, through)) };
 }
 
 /** Takes the results off a history of this turn that ends with a batch; `null` where it does not. */

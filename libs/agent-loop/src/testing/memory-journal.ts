@@ -4,6 +4,7 @@ import type {
   BarrierRefusal,
   BarrierReply,
   CallsBarrier,
+  CompactionBarrier,
   Journal,
   PrepareReply,
   RequestBarrier,
@@ -34,6 +35,9 @@ export class MemoryJournal implements Journal {
   /** Pending Leads; included by the next request. */
   readonly leads: string[] = [];
   counters: LoopCounters = NEW_COUNTERS;
+  /** `head`: the summary and the instructions that follow it; they stand in for the first `through` messages. */
+  private compaction: { readonly head: readonly ModelMessage[]; readonly through: number } = { head: [], through: 0 };
+  private readonly instructions = new Set<ModelMessage>();
   private sealed: LoopCounters = NEW_COUNTERS;
   private sendType: SendType | undefined;
   private barriers = 0;
@@ -48,6 +52,7 @@ export class MemoryJournal implements Journal {
       this.counters = request.counters;
       const input = this.leads.splice(0).map((text): ModelMessage => ({ role: 'user', parts: [{ type: 'text', text }] }));
       this.messages.push(...input);
+      for (const message of input) this.instructions.add(message);
       this.log.push('prepare');
       return { status: 'committed', input };
     });
@@ -71,6 +76,16 @@ export class MemoryJournal implements Journal {
     });
   }
 
+  compact(barrier: CompactionBarrier): Promise<BarrierReply> {
+    return this.commit(() => {
+      this.record(barrier);
+      this.counters = this.sealed = barrier.counters;
+      this.compaction = { head: [barrier.summary, ...barrier.instructions], through: this.messages.length - barrier.kept };
+      this.log.push('compact');
+      return { status: 'committed', leadPending: this.leads.length > 0 };
+    });
+  }
+
   /** What the caller's settlement does with the rest. */
   settle(unrecorded: Unrecorded): void {
     this.record(unrecorded);
@@ -86,21 +101,29 @@ export class MemoryJournal implements Journal {
   /** The starting point of the next run, from what was committed. `answers` decides parked calls. */
   restart(answers: ReadonlyMap<string, { readonly text: string; readonly isError: boolean }> = new Map()): StartingPoint {
     this.fault = null;
-    const endsWithCalls = callsOf(this.messages.at(-1)).length > 0;
+    const { head, through } = this.compaction;
+    const endsWithCalls = through < this.messages.length && callsOf(this.messages.at(-1)).length > 0;
     const known: KnownCalls = {
       results: new Map([...this.results, ...answers]),
       intended: new Set([...this.intents].filter((id) => !this.results.has(id) && !answers.has(id))),
       waiting: new Map(),
     };
-    const base = { history: this.rebuild(), counters: endsWithCalls ? this.sealed : this.counters, known };
+    const base = {
+      history: [...head, ...this.rebuild(through)],
+      counters: endsWithCalls ? this.sealed : this.counters,
+      known,
+      instructions: [...this.instructions],
+      compacted: head.length,
+      replaced: this.messages.slice(0, through).filter(({ role }) => role === 'assistant'),
+    };
     return this.sendType === undefined || endsWithCalls ? base : { ...base, sendType: this.sendType };
   }
 
   /** The history with the results of each batch in one message, in the order of its calls; the last batch stays open. */
-  private rebuild(): ModelMessage[] {
-    return this.messages.flatMap((message, at) => {
+  private rebuild(from: number): ModelMessage[] {
+    return this.messages.slice(from).flatMap((message, at, all) => {
       const parts = callsOf(message).flatMap(({ call_id }) => this.results.get(call_id) ?? []);
-      if (parts.length === 0 || at === this.messages.length - 1) return [message];
+      if (parts.length === 0 || at === all.length - 1) return [message];
       return [message, { role: 'tool', parts: parts.map(toPart) }];
     });
   }
@@ -113,6 +136,8 @@ export class MemoryJournal implements Journal {
       if (response.message !== null && response.complete) this.messages.push(response.message);
     }
     for (const result of results) this.results.set(result.callId, result);
+    // The first message of a turn is its opening.
+    if (this.messages.length === 0) for (const opening of messages.slice(0, 1)) this.instructions.add(opening);
     this.messages.push(...messages);
   }
 

@@ -19,6 +19,8 @@ export interface TestRun extends LoopResult {
 export interface TestInput extends Partial<Omit<LoopInput<TestContext>, 'tools' | 'models'>> {
   readonly tools?: readonly ToolDefinition<z.ZodType, TestContext>[];
   readonly models?: LoopInput<TestContext>['models'];
+  /** Of the scripted model. */
+  readonly contextWindow?: number;
 }
 
 /** Runs a loop on a scripted model. Retry waits pass at once; no event of the run is lost. */
@@ -33,7 +35,7 @@ export async function play(scripts: readonly Script[] | ScriptedClient, input: T
     promptId: 'p1',
     signal: new AbortController().signal,
     clock: new ManualClock({ skipUpTo: 30_000 }),
-    models: [{ client, model: 'm1' }],
+    models: [{ client, model: 'm1', ...(input.contextWindow === undefined ? {} : { contextWindow: input.contextWindow }) }],
     ...input,
     start,
     context,

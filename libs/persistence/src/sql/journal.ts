@@ -157,25 +157,6 @@ export function listToolCalls(tx: Tx, turnId: string): Promise<readonly StoredCa
   );
 }
 
-export interface HistoryRow {
-  readonly id: string;
-  readonly sequence: number;
-  readonly turn_id: string | null;
-  readonly type: string;
-  readonly role: 'user' | 'assistant' | 'tool';
-  readonly content: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
-
-/** Everything of the session's main thread that a model may see, in order; partial text is for people only (§7). */
-export function listHistory(tx: Tx, sessionId: string): Promise<readonly HistoryRow[]> {
-  return tx.query<HistoryRow>(
-    `SELECT id, sequence, turn_id, type, role, content, metadata FROM message WHERE session_id = $1 AND thread_id IS NULL AND NOT hidden
-       AND type IN ('prompt', 'response', 'tool_result', 'continuation', 'lead') AND coalesce(metadata->>'complete', 'true') = 'true' ORDER BY sequence`,
-    [sessionId],
-  );
-}
-
 /** Stores the full text of a result that was shortened for the model, once per call; returns its id. */
 export async function upsertArtifact(
   tx: Tx,
