@@ -62,6 +62,8 @@ export interface MessagesInput {
   readonly before?: number;
   readonly after?: number;
   readonly types?: readonly string[];
+  /** What one subagent said; absent: the session's own conversation. */
+  readonly thread_id?: string;
 }
 export interface QuestionsInput extends PageInput {
   /** Both kinds where absent. */

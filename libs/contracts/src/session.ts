@@ -79,6 +79,7 @@ export const Message = z
     session_id: Id,
     sequence: z.int(),
     turn_id: Id.nullable(),
+    thread_id: Id.nullable().describe('Of a subagent’s message: the call that started it. null in the session’s own conversation.'),
     type: z.string(),
     role: z.enum(['user', 'assistant', 'tool', 'system']),
     parts: z.array(z.record(z.string(), z.unknown())),

@@ -50,6 +50,7 @@ export function toMessage(row: MessageRow): Message {
     session_id: row.session_id,
     sequence: row.sequence,
     turn_id: row.turn_id,
+    thread_id: row.thread_id,
     type: row.type,
     role: row.role,
     parts: parseParts(row.content).map((part) => ({ ...part })),

@@ -35,6 +35,8 @@ export interface ListMessages {
   readonly before?: number | undefined;
   readonly after?: number | undefined;
   readonly types?: readonly string[] | undefined;
+  /** What a subagent said, by the call that started it; absent: the session's own conversation, without its subagents. */
+  readonly threadId?: string | undefined;
 }
 
 /** Sessions, their conversations and their queues. */
@@ -69,6 +71,7 @@ export class SessionService {
       before: query.before ?? null,
       after: query.after ?? null,
       types: query.types ?? null,
+      threadId: query.threadId ?? null,
       withHidden: actor.kind === 'operator',
       take: query.limit + 1,
     });

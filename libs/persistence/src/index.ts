@@ -67,6 +67,7 @@ export { findWaitedFor, findWaiting, listAboveWaiting } from './sql/dependency.j
 export { deleteDependency, insertDependencies, listBlockers, listDependents, listReleasedBy, listUpstream } from './sql/dependency.js';
 export { lockSessions, lockTaskOf, lockTasks } from './sql/lock-rows.js';
 export { deleteOutbox, listLeftOutbox, markAnnounced, sendOutbox, sendOutboxUnlocked, type OutboxRow } from './sql/outbox.js';
+export { findThread, listThreadMessages, sumThreadTokens, type ThreadId, type ThreadMessage } from './sql/thread.js';
 export { setRunnable } from './sql/set-runnable.js';
 export { lockSequencer, stampEvents, type StampedEvent } from './sql/stamp-events.js';
 export { invalidateCursors, listInterruptedTurns, revokeAllTokens, revokeLeases } from './sql/restore.js';

@@ -197,6 +197,8 @@ export interface MessageRow {
   readonly session_id: string;
   readonly sequence: number;
   readonly turn_id: string | null;
+  /** Of a subagent's message, the call that started it; `null` in the session's own conversation. */
+  readonly thread_id: string | null;
   readonly type: string;
   readonly role: 'user' | 'assistant' | 'tool' | 'system';
   /** Serialised parts, exactly as they were written. */

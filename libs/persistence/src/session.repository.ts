@@ -22,6 +22,8 @@ export interface MessageFilter {
   readonly after: number | null;
   readonly types: readonly string[] | null;
   readonly withHidden: boolean;
+  /** Of one subagent, or of the session itself. */
+  readonly threadId: string | null;
   readonly take: number;
 }
 
@@ -31,6 +33,7 @@ export async function listMessages(database: Database, sessionId: string, filter
   const messages = await database.prisma.message.findMany({
     where: {
       session_id: sessionId,
+      thread_id: filter.threadId,
       ...(filter.types ? { type: { in: [...filter.types] } } : {}),
       ...(filter.withHidden ? {} : { hidden: false }),
       ...(forward ? { sequence: { gt: filter.after } } : {}),

@@ -22,6 +22,7 @@ export const ListMessages = z
       .optional()
       .describe('Types of messages, separated by commas; all where absent.')
       .transform((types) => types?.split(',').filter((type) => type !== '')),
+    thread_id: Id.optional().describe('The messages of one subagent; where absent, those of the session itself.'),
   })
   .refine(({ before, after }) => before === undefined || after === undefined, { path: ['before'], error: 'Not together with after' });
 export type ListMessages = z.infer<typeof ListMessages>;

@@ -25,9 +25,9 @@ export class SessionController {
   listMessages(
     @CurrentActor() actor: Actor,
     @Param('id', { schema: Id }) id: string,
-    @Query({ schema: ListMessages }) query: ListMessages,
+    @Query({ schema: ListMessages }) { thread_id: threadId, ...query }: ListMessages,
   ) {
-    return this.services.sessions.listMessages(actor, { ...query, sessionId: id });
+    return this.services.sessions.listMessages(actor, { ...query, threadId, sessionId: id });
   }
 
   @Get(':id/turns')

@@ -157,9 +157,9 @@ export class TaskController {
   listTaskMessages(
     @CurrentActor() actor: Actor,
     @Param('id', { schema: Id }) id: string,
-    @Query({ schema: ListMessages }) query: ListMessages,
+    @Query({ schema: ListMessages }) { thread_id: threadId, ...query }: ListMessages,
   ) {
-    return this.services.sessions.listMessages(actor, { ...query, taskId: id });
+    return this.services.sessions.listMessages(actor, { ...query, threadId, taskId: id });
   }
 
   @Post(':id/messages')

@@ -9,6 +9,7 @@ import {
   type TurnRow,
 } from '@echelon/persistence';
 import { serializeParts } from '../message-content.js';
+import { readTranscripts } from '../thread-transcript.js';
 import type { Unit } from '../unit-of-work.js';
 import { followDeferredMove } from './enter-step.js';
 
@@ -28,7 +29,7 @@ export async function closeTurn(
     settleTurnCalls(unit, turn.id),
   ]);
   if (!finished) return;
-  for (const call of open) answerCall(unit, turn, call);
+  await answerCalls(unit, turn, open);
   await unit.tell({
     workspaceId: session.workspace_id,
     type: 'turn.finished',
@@ -40,14 +41,28 @@ export async function closeTurn(
     await followDeferredMove(unit, session, finished, { stepId: finished.deferred_step_id, over: end.taskOver ?? false });
 }
 
-/** Every call has exactly one result, also when nobody is left to run it (autopilot-contract.md §9, 3). */
-function answerCall(unit: Unit, turn: TurnRow, call: SettledTurnCall): void {
+/** Every call has exactly one result, also when nobody is left to run it (autopilot-contract.md §9, 3); that of a subagent says what it had done. */
+async function answerCalls(unit: Unit, turn: TurnRow, calls: readonly SettledTurnCall[]): Promise<void> {
+  const begun = calls.filter((call) => call.thread_id === null && call.state === 'unknown' && call.effect === 'agent');
+  const transcripts = await readTranscripts(
+    unit,
+    turn.id,
+    begun.map(({ call_id }) => call_id),
+  );
+  for (const call of calls) {
+    const transcript = call.thread_id === null ? transcripts.get(call.call_id) : undefined;
+    answerCall(unit, turn, call, transcript === undefined ? call.result : `${call.result}\n\n${transcript}`);
+  }
+}
+
+function answerCall(unit: Unit, turn: TurnRow, call: SettledTurnCall, text: string): void {
   sendMessage(unit, {
     sessionId: turn.session_id,
     turnId: turn.id,
+    threadId: call.thread_id,
     type: 'tool_result',
     role: 'tool',
-    content: serializeParts([{ type: 'tool_result', call_id: call.call_id, name: call.name, text: call.result, is_error: true }]),
+    content: serializeParts([{ type: 'tool_result', call_id: call.call_id, name: call.name, text, is_error: true }]),
     metadata: { status: call.state, ends_turn: false },
   });
 }

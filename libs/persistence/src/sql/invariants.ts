@@ -11,9 +11,9 @@ const ENDED = `('completed', 'failed', 'cancelled')`;
 
 /** Tool calls and their results as the conversations have them. */
 const CALLS = `
-calls AS (SELECT m.session_id, m.turn_id, part->>'call_id' AS call_id FROM message m, jsonb_array_elements(m.content::jsonb->'parts') AS part
+calls AS (SELECT m.session_id, m.turn_id, coalesce(m.thread_id::text, '') AS thread, part->>'call_id' AS call_id FROM message m, jsonb_array_elements(m.content::jsonb->'parts') AS part
   WHERE m.type = 'response' AND part->>'type' = 'tool_call'),
-results AS (SELECT m.session_id, part->>'call_id' AS call_id FROM message m, jsonb_array_elements(m.content::jsonb->'parts') AS part
+results AS (SELECT m.session_id, coalesce(m.thread_id::text, '') AS thread, part->>'call_id' AS call_id FROM message m, jsonb_array_elements(m.content::jsonb->'parts') AS part
   WHERE m.type = 'tool_result' AND part->>'type' = 'tool_result')`;
 
 /**
@@ -34,10 +34,10 @@ const LOST = `s.lease_owner IS NULL AND NOT EXISTS (SELECT 1 FROM outbox o WHERE
       AND w.slots > (SELECT count(*) FROM session h WHERE h.lease_presence = w.presence))))`;
 
 /**
- * How call `c` may have created task `t`: under its own id (K16), or else its result says so. Results are shortened, and a repeated
+ * How call `c` may have created task `t`: under its own id (K16), behind that of its thread where a subagent made it, or else its result says so. Results are shortened, and a repeated
  * call names the task too; a call that wrote a key of its own is known by no more than that.
  */
-const BY_ID = `t.idempotency_key_hash = sha256(convert_to('call:' || c.call_id, 'UTF8'))`;
+const BY_ID = `t.idempotency_key_hash = sha256(convert_to('call:' || coalesce(c.thread_id::text || ':', '') || c.call_id, 'UTF8'))`;
 const BY_RESULT = `c.result LIKE '%"id": "' || t.id || '"%' AND c.result NOT LIKE '%"deduplicated": true%'`;
 const BY_OWN_KEY = `c.arguments LIKE '%"idempotency_key"%'`;
 
@@ -60,9 +60,9 @@ const INVARIANTS = {
     UNION SELECT e.id FROM queue_entry e JOIN turn t ON t.opening_entry_id = e.id WHERE e.turn_id IS DISTINCT FROM t.id`,
   'every tool call has exactly one result message': `
     WITH ${CALLS} SELECT c.session_id, c.call_id, count(r.call_id)::int AS results FROM calls c JOIN turn t ON t.id = c.turn_id AND t.status = 'finished'
-    LEFT JOIN results r ON r.session_id = c.session_id AND r.call_id = c.call_id GROUP BY c.session_id, c.call_id HAVING count(r.call_id) <> 1`,
+    LEFT JOIN results r ON r.session_id = c.session_id AND r.thread = c.thread AND r.call_id = c.call_id GROUP BY c.session_id, c.thread, c.call_id HAVING count(r.call_id) <> 1`,
   'every result message answers a call': `
-    WITH ${CALLS} SELECT r.session_id, r.call_id FROM results r LEFT JOIN calls c USING (session_id, call_id) WHERE c.call_id IS NULL`,
+    WITH ${CALLS} SELECT r.session_id, r.call_id FROM results r LEFT JOIN calls c USING (session_id, thread, call_id) WHERE c.call_id IS NULL`,
   'every tool call of a finished turn is settled': `
     SELECT c.id, c.state FROM tool_call c JOIN turn t ON t.id = c.turn_id WHERE t.status = 'finished' AND c.state IN ('requested', 'intent')`,
   'every task that an agent of ours created has exactly one creating call': `

@@ -1,6 +1,7 @@
 /** What an unfinished turn leaves when it is closed from outside: waits, calls and requests that nobody will finish. */
 import type { OpenTx, Tx } from '../database.js';
 import { NOW_AS_JSON } from './now-as-json.js';
+import type { ThreadId } from './thread.js';
 
 const NOT_EXECUTED = 'Not executed: the turn was stopped.';
 const UNKNOWN = 'Unknown: the turn was stopped while this ran. Inspect before retrying.';
@@ -16,10 +17,12 @@ export async function cancelTurnWaits(tx: OpenTx, turnId: string): Promise<void>
   );
 }
 
-/** A call that was settled here, outside any subagent; its result is still to be told to the conversation. */
+/** A call that was settled here; its result is still to be told to the conversation, or to the subagent's thread, that made it. */
 export interface SettledTurnCall {
+  readonly thread_id: ThreadId;
   readonly call_id: string;
   readonly name: string;
+  readonly effect: string;
   readonly state: 'unknown' | 'not_executed';
   readonly result: string;
 }
@@ -31,7 +34,7 @@ export function settleTurnCalls(tx: Tx, turnId: string): Promise<readonly Settle
      settled AS (UPDATE tool_call SET state = CASE state WHEN 'intent' THEN 'unknown' ELSE 'not_executed' END,
          result = CASE state WHEN 'intent' THEN $3 ELSE $2 END, is_error = true, settled_at = now()
        WHERE turn_id = $1 AND state IN ('requested', 'intent') RETURNING *)
-     SELECT call_id, name, state, result FROM settled WHERE thread_id IS NULL ORDER BY round, "index"`,
+     SELECT thread_id, call_id, name, effect, state, result FROM settled ORDER BY thread_id NULLS FIRST, round, "index"`,
     [turnId, NOT_EXECUTED, UNKNOWN],
   );
 }
