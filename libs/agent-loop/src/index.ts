@@ -65,7 +65,7 @@ export type {
   PlannedCall,
 } from './batch-ports.js';
 export { OUTPUT_BUDGET, type OutputBudget } from './output-budget.js';
-export { Barriers } from './barriers.js';
+export { Barriers, persistenceError } from './barriers.js';
 export { LoopGuard } from './loop-guard.js';
 export type { ToolBatchInput } from './batch.js';
 export { runToolBatch, type ToolBatchResult } from './tool-batch.js';

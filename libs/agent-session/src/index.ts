@@ -1,4 +1,11 @@
 export { type CommandSlot, createUserHooks, type HookFailure, type UserHooksOptions } from './hooks/user-hooks.js';
+export { AgentSession, type SessionContext, type SessionSettings, type SessionTool, type TurnSurface } from './agent-session.js';
+export { SessionError, type SessionErrorCode } from './session-error.js';
+export type { SessionInbox, WaitingInput } from './session-inbox.js';
+export type { ApprovalRequest, Approve } from './session-permissions.js';
+export { SessionStore, type SessionEntry, type SessionPage } from './session-store.js';
+export { createStructuredOutput, type StructuredOutput } from './structured-output.js';
+export type { Todo } from './todo-list.js';
 export { createSubagentTool } from './subagent/run-subagent.tool.js';
 export { createSubagentHost, SUBAGENT_TOOL, type SubagentHost, type SubagentRun } from './subagent/subagent-host.js';
 export { SUBAGENT_ROLE } from './subagent/subagent-prompt.js';

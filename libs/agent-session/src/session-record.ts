@@ -1,0 +1,36 @@
+/** What is stored of a session of this machine, in order. A record is never changed; the state of a session is what its records add up to. */
+import type { LoopCounters, ModelMessage, SealedResponse, SendType, SettledCall } from '@echelon/agent-loop';
+import type { PermissionMode } from '@echelon/domain';
+import type { Todo } from './todo-list.js';
+
+/** How a turn ended: the loop's stop reason, or `interrupted` where the process died. */
+export interface TurnEndRecord {
+  readonly type: 'turn_end';
+  readonly reason: string;
+  readonly counters: LoopCounters | null;
+}
+
+export type SessionRecord =
+  | { readonly type: 'turn'; readonly number: number; readonly prompt_id: string; readonly send_type: SendType }
+  /** Said by the person, a hook or a continuation; `lead` marks what steered the turn. */
+  | { readonly type: 'message'; readonly message: ModelMessage; readonly lead?: true }
+  | { readonly type: 'request'; readonly round: number; readonly model: string; readonly counters: LoopCounters }
+  | { readonly type: 'response'; readonly response: SealedResponse }
+  | { readonly type: 'intents'; readonly call_ids: readonly string[] }
+  | { readonly type: 'results'; readonly results: readonly SettledCall[] }
+  /** A command as its tool described it, so that a later process can end what is left of it. */
+  | { readonly type: 'process'; readonly call_id: string; readonly process: object }
+  /** The oldest part of the history became a summary: it, the instructions, and the last `kept` messages with their results stay. */
+  | {
+      readonly type: 'compaction';
+      readonly summary: ModelMessage;
+      readonly instructions: readonly ModelMessage[];
+      readonly kept: number;
+      readonly counters: LoopCounters;
+    }
+  | { readonly type: 'mode'; readonly mode: PermissionMode }
+  | { readonly type: 'grant'; readonly grant: string }
+  | { readonly type: 'todos'; readonly todos: readonly Todo[] }
+  /** The last response of a failed turn is asked for anew (W11). */
+  | { readonly type: 'dropped_response' }
+  | TurnEndRecord;
