@@ -1,4 +1,5 @@
 /** createPlatform: the whole object graph on one screen. Opened top to bottom, closed in reverse. */
+import { availableParallelism } from 'node:os';
 import { createModelClient, providersFromEnv } from '@echelon/model-clients';
 import {
   createPostgresEventBus,
@@ -23,6 +24,7 @@ import { createToolCatalogue, type ToolCatalogue } from '@echelon/tools';
 import { Closing } from './closing.js';
 import type { Config } from './config.js';
 import { createLogger } from './logger.js';
+import { Semaphore } from './semaphore.js';
 import { openStorage, type Storage } from './storage.js';
 import { type SupervisedWorker, superviseWorker } from './worker-supervisor.js';
 import { createTaskTools, endCommand } from './task-tools.js';
@@ -72,7 +74,9 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     const transactions = new Transactions(database, relay, config.limits.turns_per_tree);
     const services = createServices({ database, transactions, bus, limits: config.limits });
     closing.add(services.events, (it) => it.close());
-    const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config) });
+    // Commands take slots of their own, as many as there are cores: turns that only think do not wait for those that build.
+    const commands = new Semaphore(config.commandSlots ?? availableParallelism());
+    const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config, commands) });
     const clients = createClients(config);
     const { slots, handOverMs, retention } = config;
     const runtime = new LoopRuntime({
@@ -84,6 +88,8 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
       workspaceRoot: config.workspaceRoot,
       endCommand,
       handOverMs,
+      commandSlot: (work, signal) => commands.run(work, signal),
+      onHookFailure: ({ sessionId, turnId, ...failure }) => log.warn({ session_id: sessionId, turn_id: turnId, ...failure }, 'hook.failed'),
     });
     const worker = root
       ? closing.add(

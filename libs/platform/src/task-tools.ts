@@ -1,14 +1,12 @@
 /** The workspace tools of a worker: confined to task folders, commands counted and fenced (K21, K24). */
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { AgentToolContext } from '@echelon/tools';
 import { type CommandProcess, createWorkspaceTools, findCommand, killCommand } from '@echelon/workspace-tools';
 import type { Config } from './config.js';
-import { Semaphore } from './semaphore.js';
+import type { Semaphore } from './semaphore.js';
 
-/** Commands take slots of their own, as many as there are cores: turns that only think do not wait for those that build. */
-export function createTaskTools(config: Config) {
-  const commands = new Semaphore(config.commandSlots ?? availableParallelism());
+/** `commands`: the slots that they share with the commands of hooks. */
+export function createTaskTools(config: Config, commands: Semaphore) {
   const tools = createWorkspaceTools<AgentToolContext>({
     command: { hiddenFolders: [path.join(config.dataDir, 'postgres'), path.join(config.dataDir, 'keys')] },
     onCommandStarted: ({ callId, context, process }) => context.recordProcess(callId, process),

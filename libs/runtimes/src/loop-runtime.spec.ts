@@ -55,6 +55,8 @@ async function handOver(handOverMs: number, finish: (signal: AbortSignal) => Pro
     workspaceRoot,
     endCommand: () => Promise.resolve(true),
     handOverMs,
+    commandSlot: (work) => work(),
+    onHookFailure: () => undefined,
   });
   const { sessionId } = await world.task();
   const never = new AbortController().signal;

@@ -1,7 +1,17 @@
 /** The runtime `loop`: runs a claimed turn on the one agent loop, with the durable journal, in this process. */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { createToolRegistry, type LoopBudgets, type ModelClient, type ModelTarget, runLoop, type ToolRegistry } from '@echelon/agent-loop';
+import {
+  createToolRegistry,
+  type LoopBudgets,
+  type LoopHooks,
+  type ModelClient,
+  type ModelTarget,
+  runLoop,
+  type ToolRegistry,
+} from '@echelon/agent-loop';
+import { type CommandSlot, createUserHooks, type HookFailure, type UserHooksOptions } from '@echelon/agent-session';
+import type { HooksConfig } from '@echelon/contracts';
 import type { EventBus } from '@echelon/messaging';
 import {
   type AgentRuntime,
@@ -31,6 +41,10 @@ export interface LoopRuntimeOptions {
   readonly endCommand: (process: object) => Promise<boolean>;
   /** What a tool may still use once the process hands over; then it is interrupted and its outcome unknown (K23). */
   readonly handOverMs: number;
+  /** Commands of hooks take the slots that other commands take (K24). */
+  readonly commandSlot: CommandSlot;
+  /** A hook of the turn's profile failed; its turn is named. */
+  readonly onHookFailure: (failure: HookFailure & Pick<UserHooksOptions, 'sessionId' | 'turnId'>) => void;
 }
 
 export class LoopRuntime implements AgentRuntime {
@@ -50,6 +64,7 @@ export class LoopRuntime implements AgentRuntime {
     ]);
     const unreachable = await this.#endCommands(processes);
     const journal = new TurnJournal(transactions, claimed, contract.keep);
+    const toolSignal = AbortSignal.any([signals.stop, signals.lost, abortedLater(signals.handOver, this.options.handOverMs)]);
     const result = await runLoop<ToolContext>({
       start: { ...start, ...(start.known ? { known: { ...start.known, unreachable } } : {}) },
       models: this.#targets(contract),
@@ -59,11 +74,12 @@ export class LoopRuntime implements AgentRuntime {
       turn: `t${claimed.turn.number}`,
       promptId: claimed.turn.id,
       signal: AbortSignal.any([signals.stop, signals.lost]),
-      toolSignal: AbortSignal.any([signals.stop, signals.lost, abortedLater(signals.handOver, this.options.handOverMs)]),
+      toolSignal,
       handOver: signals.handOver,
       journal,
       artifacts: new TurnArtifacts(database, claimed),
       onEvent: publishLive(bus, claimed),
+      hooks: this.#hooks(claimed, contract, toolSignal),
       limits: { budgets: budgetsOf(contract.profile), arguments: ARGUMENT_LIMITS },
     });
     return { stop: result.stop, record: (unit) => journal.record(unit, result.unrecorded) };
@@ -83,13 +99,26 @@ export class LoopRuntime implements AgentRuntime {
     return { ...offered, specifications, find };
   }
 
+  /** They run as this process, outside of any sandbox: only operators write profiles. */
+  #hooks({ task, session, turn }: ClaimedTurn, { profile }: TurnContract, signal: AbortSignal): LoopHooks<ToolContext> {
+    const { commandSlot, onHookFailure } = this.options;
+    const folder = this.#folderOf(task);
+    const ids = { sessionId: session.id, turnId: turn.id };
+    const onFailure = (failure: HookFailure): void => onHookFailure({ ...failure, ...ids });
+    return createUserHooks(profile.hooks as HooksConfig, { folder, signal, ...ids, taskId: task.id, commandSlot, onFailure });
+  }
+
   #targets({ provider, models, profile }: TurnContract): readonly ModelTarget[] {
     const client = this.options.clientOf(provider);
     return models.map((model) => ({ client, model, ...(profile.max_output_tokens ? { maxOutputTokens: profile.max_output_tokens } : {}) }));
   }
 
+  #folderOf({ folder }: ClaimedTurn['task']): string {
+    return path.join(this.options.workspaceRoot, folder);
+  }
+
   async #context({ task, session, turn }: ClaimedTurn): Promise<ToolContext> {
-    const root = path.join(this.options.workspaceRoot, task.folder);
+    const root = this.#folderOf(task);
     await mkdir(root, { recursive: true });
     const actor = {
       kind: 'agent',

@@ -11,7 +11,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'echelon-program-'));
 });
 afterAll(() => rm(folder, { recursive: true }));
-afterEach(() => delete process.env.PROGRAM_SECRET);
+afterEach(() => {
+  delete process.env.PROGRAM_SECRET;
+});
 
 function shell(script: string, given: Partial<ProgramRequest> = {}): Promise<ProgramOutcome> {
   const { signal } = new AbortController();
