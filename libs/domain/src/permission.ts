@@ -38,7 +38,8 @@ export interface PermissionFacts {
   readonly path: string | null;
 }
 
-export type PermissionDecision = { readonly decision: 'allow' | 'ask' } | { readonly decision: 'deny'; readonly reason: string };
+export type PermissionDecision =
+  { readonly decision: 'allow' } | { readonly decision: 'ask' } | { readonly decision: 'deny'; readonly reason: string };
 
 export function decidePermission({ mode, rules }: PermissionPolicy, facts: PermissionFacts): PermissionDecision {
   const fitting = new Set(rules.filter((rule) => fits(rule, facts)).map(({ decision }) => decision));
@@ -47,7 +48,7 @@ export function decidePermission({ mode, rules }: PermissionPolicy, facts: Permi
   if (open === 'deny')
     return { decision: 'deny', reason: 'the session only plans: nothing is changed and no command is run that does more than read' };
   if (fitting.has('ask')) return { decision: 'ask' };
-  return { decision: fitting.has('allow') ? 'allow' : open };
+  return fitting.has('allow') || open === 'allow' ? { decision: 'allow' } : { decision: 'ask' };
 }
 
 function decideOpen(mode: PermissionMode, effect: CallEffect): PermissionRule['decision'] {

@@ -3,6 +3,14 @@ import type { ProviderConfig } from './provider-config.js';
 
 export type ProviderName = 'openai' | 'anthropic' | 'compatible' | 'scripted';
 
+/** The model of a provider where nobody names one. */
+export const DEFAULT_MODELS: Readonly<Record<ProviderName, string>> = {
+  openai: 'gpt-5',
+  anthropic: 'claude-sonnet-4-5',
+  compatible: 'default',
+  scripted: 'scripted-demo',
+};
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -21,6 +29,13 @@ export function providersFromEnv(env: Environment): Readonly<Record<ProviderName
     },
     scripted: endpoint(env, 'ECHELON_SCRIPTED_MODEL_URL'),
   };
+}
+
+/** The provider to begin with: the first one that the environment sets up. */
+export function chooseProvider(env: Environment): ProviderName | null {
+  const providers = providersFromEnv(env);
+  const order: readonly ProviderName[] = ['compatible', 'anthropic', 'openai', 'scripted'];
+  return order.find((name) => providers[name].unavailable === undefined) ?? null;
 }
 
 interface VendorVariables {

@@ -1,17 +1,9 @@
 /** What a deployment needs before anyone can use it: an operator with a token, a workspace, and a profile where a provider is set up. */
 import { isRefusal } from '@echelon/domain';
-import { type ProviderName, providersFromEnv } from '@echelon/model-clients';
+import { chooseProvider, DEFAULT_MODELS, type ProviderName } from '@echelon/model-clients';
 import type { Actor, Outcome, Services } from '@echelon/orchestration';
 import type { Config } from './config.js';
 import { readOperatorToken, writeOperatorToken } from './operator-token.js';
-
-/** Models of the first profile; ECHELON_MODEL overrides them. */
-const FIRST_MODELS: Readonly<Record<ProviderName, string>> = {
-  openai: 'gpt-5',
-  anthropic: 'claude-sonnet-4-5',
-  compatible: 'default',
-  scripted: 'scripted-demo',
-};
 
 export interface FirstStart {
   /** The operator's token, where this machine knows it. */
@@ -25,16 +17,10 @@ export async function prepareFirstStart(config: Config, services: Services): Pro
   const created = await services.tokens.bootstrapOperator('operator');
   if (created) writeOperatorToken(config, created.secret);
   const token = created?.secret ?? readOperatorToken(config);
-  const provider = chooseProvider(config);
+  const provider = chooseProvider(config.env);
   const caller = token ? await services.tokens.authenticate(token) : null;
   if (caller?.actor.kind === 'operator') await prepareWorkspace(caller.actor, { config, services, provider });
   return { token: caller ? token : null, provider };
-}
-
-function chooseProvider(config: Config): ProviderName | null {
-  const providers = providersFromEnv(config.env);
-  const order: readonly ProviderName[] = ['compatible', 'anthropic', 'openai', 'scripted'];
-  return order.find((name) => providers[name].unavailable === undefined) ?? null;
 }
 
 interface Preparation {
@@ -55,9 +41,10 @@ async function prepareWorkspace(actor: Actor, { config, services, provider }: Pr
       name: 'default',
       runtime: 'loop',
       provider,
-      model: config.model ?? FIRST_MODELS[provider],
+      model: config.model ?? DEFAULT_MODELS[provider],
       system_prompt: '',
       max_output_tokens: null,
+      context_window: null,
       fallback_models: [],
       budgets: {},
       hooks: {},
