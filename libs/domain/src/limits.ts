@@ -68,6 +68,12 @@ export const LIMITS = {
   },
   children_per_task: { default: 200, unit: 'tasks', meaning: 'direct children of a task', code: 'TOO_MANY_CHILDREN' },
   depth: { default: 16, unit: 'levels', meaning: 'levels below a root task', code: 'DEPTH_EXCEEDED' },
+  subagent_depth: {
+    default: 2,
+    unit: 'levels',
+    meaning: 'levels of subagents below an agent, 0 for none; a call at the last finds no such tool, and its result says so',
+    code: null,
+  },
   creates_per_tree_minute: { default: 60, unit: 'tasks', meaning: 'tasks created in one tree in a minute', code: 'CREATE_RATE_EXCEEDED' },
   blockers_per_task: {
     default: 50,

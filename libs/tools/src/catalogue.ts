@@ -5,6 +5,7 @@
  * C2  Every tool passes the guard of a turn that asked (A16).
  */
 import type { ToolDefinition } from '@echelon/agent-loop';
+import { createSubagentTool } from '@echelon/agent-session';
 import type { Capability, Contract } from '@echelon/domain';
 import { refuse } from '@echelon/domain';
 import type { z } from 'zod';
@@ -60,13 +61,14 @@ export interface ToolCatalogueOptions {
 
 /** Builds the catalogue. Throws when two tools have one name or a capability offers a tool that does not exist. */
 export function createToolCatalogue({ services, workspaceTools = [] }: ToolCatalogueOptions): ToolCatalogue {
-  const tools = [...serviceTools(services), ...workspaceTools.map(inTaskFolder)].map((tool) =>
+  const folderTools = workspaceTools.length === 0 ? [] : [...workspaceTools, subagentTool()];
+  const tools = [...serviceTools(services), ...folderTools.map(inTaskFolder)].map((tool) =>
     attachTurn(guardTurn(tool, services), services),
   );
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   if (byName.size !== tools.length) throw new Error('two tools have the same name');
   const namesOf = (capability: Capability): readonly string[] =>
-    capability === 'workspace' ? workspaceTools.map(({ name }) => name) : OFFERED_TOOLS[capability];
+    capability === 'workspace' ? folderTools.map(({ name }) => name) : OFFERED_TOOLS[capability];
   const get = (name: string): CatalogueTool => {
     const tool = byName.get(name);
     if (!tool) throw new Error(`no tool is named ${name}`);
@@ -112,6 +114,11 @@ function serviceTools(services: ToolServices): readonly CatalogueTool[] {
     listTaskInboxTool(services),
     waitForMessagesTool(services),
   ];
+}
+
+/** A subagent works in its agent's folder, so that it is offered with it. */
+function subagentTool(): ToolDefinition<z.ZodType, AgentToolContext> {
+  return createSubagentTool<AgentToolContext, ToolContext>(({ subagents }) => subagents ?? null);
 }
 
 /** Runs a workspace tool only for an agent whose task's folder this process has. */

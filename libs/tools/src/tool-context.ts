@@ -1,5 +1,6 @@
 /** For whom a tool of the catalogue runs, and how its call is known. */
 import type { ToolExecution } from '@echelon/agent-loop';
+import type { SubagentHost } from '@echelon/agent-session';
 import { refuse, type Refusal } from '@echelon/domain';
 import type { Actor, AgentActor } from '@echelon/orchestration';
 
@@ -9,6 +10,10 @@ export type ToolSurface = 'loop' | 'mcp';
 export interface ToolContext {
   readonly actor: Actor;
   readonly surface: ToolSurface;
+  /** Set for the calls of a subagent: the thread that they belong to. Call ids are unique in a thread only. */
+  readonly threadId?: string;
+  /** What the caller's own subagents run on; absent over MCP, and where no more may be started. */
+  readonly subagents?: SubagentHost<ToolContext> | null;
   /** The task's folder; absent over MCP, where nobody has it. */
   readonly workspace?: { readonly root: string };
   /** Stores the process of a command before it begins; rejects when nothing may run any more (K21). */
@@ -23,8 +28,9 @@ export interface AgentToolContext extends ToolContext {
 }
 
 /** Who calls, with the id of this call where the surface gives it one that a retry would carry again (K16). */
-export function callerOf({ context: { actor, surface }, callId }: ToolExecution<ToolContext>): Actor {
-  return actor.kind === 'agent' && surface === 'loop' ? { ...actor, callId } : actor;
+export function callerOf({ context: { actor, surface, threadId }, callId }: ToolExecution<ToolContext>): Actor {
+  if (actor.kind !== 'agent' || surface !== 'loop') return actor;
+  return { ...actor, callId: threadId === undefined ? callId : `${threadId}:${callId}` };
 }
 
 /** The calling agent; a token that belongs to no session is refused. */
