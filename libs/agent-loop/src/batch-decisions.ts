@@ -20,8 +20,8 @@ export async function decideAll<Context>(batch: Batch<Context>): Promise<void> {
   for (const slot of openSlots(batch)) {
     if (checkAbort(batch)) return;
     plan(batch, slot);
-    if (slot.settled !== null || slot.resumed) continue;
     await runBeforeTool(batch, slot);
+    if (slot.resumed) continue;
     const question = await check(batch, slot);
     if (question !== null) questions.push(question);
   }
@@ -48,14 +48,21 @@ function refuse<Context>(batch: Batch<Context>, slot: Slot<Context>, text: strin
   settle(batch, slot, 'invalid', slot.streak >= INVALID_STREAK ? `${text}\n${CHANGE_APPROACH}` : text);
 }
 
+/** Before every launch, so again before a call that started before is repeated: the arguments on record are those of the model. */
 async function runBeforeTool<Context>(batch: Batch<Context>, slot: Slot<Context>): Promise<void> {
   const { hooks } = batch.input.policies;
   const planned = toPlanned(slot);
   if (hooks?.beforeTool === undefined || planned === null) return;
   const change = await hooks.beforeTool(planned);
   if (change === null) return;
-  if ('deny' in change) settle(batch, slot, 'denied', change.deny);
+  if ('deny' in change) deny(batch, slot, change.deny);
   else accept(batch, slot, validateInput(planned.tool, change.input, batch.input.argumentLimits));
+}
+
+/** A call that started before may have had its effect: it is not denied any more, but it is not repeated either. */
+function deny<Context>(batch: Batch<Context>, slot: Slot<Context>, text: string): void {
+  if (slot.resumed) settle(batch, slot, 'unknown', `${slot.lostText} It was not repeated. ${text}`);
+  else settle(batch, slot, 'denied', text);
 }
 
 async function check<Context>(batch: Batch<Context>, slot: Slot<Context>): Promise<OpenQuestion<Context> | null> {

@@ -31,7 +31,10 @@ export interface Permissions<Context> {
 }
 
 export interface BatchHooks<Context> {
-  /** Inside decide-all: may rewrite the input, which is validated again, or deny the call. */
+  /**
+   * Inside decide-all, before every launch: may rewrite the input, which is validated again, or deny the call. Asked again for a call
+   * that an earlier run of the turn did not bring to a result and that will run.
+   */
   beforeTool?(planned: PlannedCall<Context>): Promise<{ readonly input: unknown } | { readonly deny: string } | null>;
   /** After a call ran: may replace what the model reads. */
   afterTool?(planned: PlannedCall<Context>, result: SettledCall): Promise<{ readonly text: string } | null>;

@@ -80,10 +80,35 @@ describe('a call with intent and no result', () => {
     expect(lastResults(run.history).w1?.is_error).toBe(false);
   });
 
+  test('the hook before tools is asked again for a call that runs again: what it rewrote stays rewritten [G5.15]', async () => {
+    const asked: string[] = [];
+    const beforeTool = (planned: { readonly call: { readonly callId: string } }) => {
+      asked.push(planned.call.callId);
+      return Promise.resolve({ input: { value: 'safe' } });
+    };
+    const again = tool('write', { effect: 'write', concurrencySafe: false, idempotent: true });
+    const run = await resumeAfterIntent([again, read], { hooks: { beforeTool } });
+    expect(asked).toEqual(['w1', 'r1', 'w2', 'w1', 'r1', 'w2']);
+    expect(lastResults(run.history).w1?.text).toBe('write:{"value":"safe"}');
+    asked.length = 0;
+    await resumeAfterIntent([write, read], { hooks: { beforeTool } });
+    expect(asked).toEqual(['w1', 'r1', 'w2', 'r1', 'w2']);
+  });
+
+  test('the hook before tools keeps it from running again, and its outcome stays unknown [G5.15]', async () => {
+    const again = tool('write', { effect: 'write', concurrencySafe: false, idempotent: true });
+    let left = 3;
+    const beforeTool = () => Promise.resolve(left-- > 0 ? null : { deny: 'No more.' });
+    const run = await resumeAfterIntent([again, read], { hooks: { beforeTool } });
+    expect(run.context.started).toEqual([]);
+    expect(lastResults(run.history).w1?.text).toMatch(/outcome of this call is unknown.* It was not repeated\. No more\.$/);
+    expect(lastResults(run.history).r1?.text).toBe('No more.');
+  });
+
   test('a cancel before the resumed batch leaves it unknown, not unexecuted [G5.24]', async () => {
     const stop = new AbortController();
     stop.abort();
-    const run = await resumeAfterIntent([write, read], stop.signal);
+    const run = await resumeAfterIntent([write, read], { signal: stop.signal });
     expect(run.stop).toEqual({ reason: 'cancelled', by: 'signal' });
     expect(run.unrecorded.results.map(({ callId, status }) => [callId, status])).toEqual([
       ['w1', 'unknown'],
@@ -174,9 +199,10 @@ function respond(request: RecordedRequest): Script {
 }
 
 /** The process died after the seal that carried the first intent. */
-async function resumeAfterIntent(tools: readonly (typeof write)[], signal = new AbortController().signal): Promise<TestRun> {
+async function resumeAfterIntent(tools: readonly (typeof write)[], given: Parameters<typeof play>[1] = {}): Promise<TestRun> {
   const journal = new MemoryJournal({ at: 1, fault: 'after' });
   const client = scriptedClient(respond);
-  await play(client, { journal, tools });
-  return play(client, { journal, start: journal.restart(), tools, signal });
+  const { signal, ...surface } = given;
+  await play(client, { ...surface, journal, tools });
+  return play(client, { ...surface, journal, start: journal.restart(), tools, ...(signal ? { signal } : {}) });
 }
