@@ -1,6 +1,6 @@
 /** How small numbers choose from what the model has. What was deleted is not chosen. */
 import type { Who } from './commands.js';
-import { isEnded, type Model, named, type Session, type Task } from './model.js';
+import { isEnded, type Model, named, pendingOf, type Session, type Task } from './model.js';
 
 export const tasksOf = (m: Model): readonly Task[] => m.tasks.filter(({ isDeleted }) => !isDeleted);
 export const sessionsOf = (m: Model): readonly Session[] => m.sessions.filter((s) => !named(m.tasks, s.task).isDeleted);
@@ -32,3 +32,11 @@ export function whoFor(m: Model, task: string, at: number): Who {
   const likely = parent === null ? [operator] : [agents[0] ?? operator, operator, agents[0] ?? operator];
   return choose<Who>([...likely, ...agents], at) ?? operator;
 }
+
+/** First the task whose session waits for its parent, then any that has one. */
+export function mattersToParent(m: Model): (task: Task) => number {
+  return ({ name, parent }) => (sessionsOf(m).some((s) => s.task === name && pendingOf(m, s.name)) ? 2 : 0) + (parent === null ? 0 : 1);
+}
+
+/** Whether a child waits for the task's answer. */
+export const isAsked = (m: Model, { name }: Task): boolean => m.questions.some((q) => q.parent === name && q.status === 'pending');

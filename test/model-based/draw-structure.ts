@@ -1,7 +1,7 @@
 /** Draws of what changes the shape of a forest, or a queue. */
-import { choose, inOrder, sessionsOf, tasksOf, whoFor } from './choices.js';
+import { choose, inOrder, mattersToParent, sessionsOf, tasksOf, whoFor } from './choices.js';
 import type { Command } from './commands.js';
-import { type Model, named, pendingOf, queued, type Task } from './model.js';
+import { isClosed, isWithin, type Model, named, queued, type Task } from './model.js';
 
 export type StructureKind =
   'spawn' | 'reparent' | 'delete' | 'add_dependency' | 'remove_dependency' | 'edit_entry' | 'move_entry' | 'remove_entry';
@@ -29,8 +29,17 @@ export function toStructureCommand(m: Model, drawn: StructureDraw, task: Task): 
       return { do: 'delete', by: whoFor(m, gone.name, second), task: gone.name, cascade: third % 2 === 1 };
     }
     case 'add_dependency': {
-      const blocker = choose(inOrder(tasksOf(m), rootsFirst), third) ?? task;
-      return { do: 'add_dependency', by: whoFor(m, task.name, second), task: task.name, blocker: blocker.name };
+      const waiting =
+        choose(
+          inOrder(tasksOf(m), (one) => (one.state === 'ready' && !one.archived ? 2 : 0) + (one.parent === null ? 0 : 1)),
+          first,
+        ) ?? task;
+      const blocker =
+        choose(
+          inOrder(tasksOf(m), (one) => (isInLine(m, one, waiting) ? 0 : isClosed(one) ? 1 : 2)),
+          third,
+        ) ?? task;
+      return { do: 'add_dependency', by: whoFor(m, waiting.name, second), task: waiting.name, blocker: blocker.name };
     }
     case 'remove_dependency': {
       const waiting =
@@ -48,10 +57,7 @@ export function toStructureCommand(m: Model, drawn: StructureDraw, task: Task): 
 
 const rootsFirst = ({ parent }: Task): number => (parent === null ? 1 : 0);
 
-/** First the task whose session waits for its parent, then any that has one. */
-function mattersToParent(m: Model): (task: Task) => number {
-  return ({ name, parent }) => (sessionsOf(m).some((s) => s.task === name && pendingOf(m, s.name)) ? 2 : 0) + (parent === null ? 0 : 1);
-}
+const isInLine = (m: Model, one: Task, other: Task): boolean => isWithin(m, one.name, other.name) || isWithin(m, other.name, one.name);
 
 function toQueueCommand(
   m: Model,

@@ -1,86 +1,14 @@
-/** Random commands: a draw is a kind and a few small numbers, which choose from what the model has when its turn comes. */
-import fc from 'fast-check';
-import { agent, choose, depthOf, inOrder, sessionsOf, tasksOf, whoFor } from './choices.js';
+/** Draws: a kind and a few small numbers, which choose from what the model has when their turn comes. Zeros choose what is likely. */
+import { agent, choose, depthOf, inOrder, isAsked, mattersToParent, sessionsOf, tasksOf, whoFor } from './choices.js';
 import type { Command, TurnEnd, Who } from './commands.js';
 import { toStructureCommand } from './draw-structure.js';
-import { hasWaits, isClosed, isEnded, type Model, named, nextWork, openTurn, type Task } from './model.js';
+import { hasWaits, isClosed, isEnded, type Model, named, nextWork, openTurn, type Session, type Task } from './model.js';
 
 export interface Draw {
   readonly do: Command['do'];
   readonly picks: readonly number[];
-}
-
-/** How often each kind is drawn; the prefix of every sequence makes a root and a child of it. */
-const WEIGHTS: Readonly<Record<Command['do'], number>> = {
-  claim: 16,
-  end: 14,
-  ask: 14,
-  answer: 14,
-  message: 12,
-  create: 6,
-  lose_lease: 5,
-  sweep: 5,
-  signal: 4,
-  ask_user: 4,
-  answer_user: 4,
-  stop_turn: 4,
-  auto_run: 3,
-  back_off_passes: 2,
-  time_out: 2,
-  open_session: 2,
-  end_session: 1,
-  stop_task: 1,
-  archive: 1,
-  unarchive: 1,
-  set_state: 1,
-  spawn: 2,
-  reparent: 3,
-  delete: 2,
-  add_dependency: 3,
-  remove_dependency: 2,
-  edit_entry: 1,
-  move_entry: 2,
-  remove_entry: 1,
-};
-
-const kinds = Object.entries(WEIGHTS) as readonly (readonly [Command['do'], number])[];
-const kind = fc.oneof(...kinds.map(([name, weight]) => ({ weight, arbitrary: fc.constant(name) })));
-const pick = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(11) });
-const picks = fc.tuple(pick, pick, pick, pick, pick);
-/** Mostly what is likely. */
-const fewPicks = fc.oneof({ weight: 4, arbitrary: fc.constant([0, 0, 0, 0, 0] as const) }, { weight: 1, arbitrary: picks });
-const draw: fc.Arbitrary<Draw> = fc.record({ do: kind, picks });
-
-/**
- * What seldom comes about by itself: a relayed question, a turn that no worker finishes, a parked turn that goes on, a question told anew,
- * a question whose parent goes, a task that is held and let go, a queue that another session takes over.
- */
-const STORIES: readonly (readonly Command['do'][])[] = [
-  ['claim', 'ask', 'end', 'claim', 'ask', 'end', 'claim', 'answer', 'end', 'claim', 'answer'],
-  ['claim', 'lose_lease', 'sweep', 'claim', 'lose_lease', 'sweep', 'back_off_passes', 'claim', 'lose_lease', 'sweep'],
-  ['claim', 'ask_user', 'end', 'answer_user', 'claim', 'end'],
-  ['claim', 'ask', 'end', 'open_session', 'end_session'],
-  ['claim', 'ask', 'end', 'reparent', 'claim'],
-  ['claim', 'ask', 'end', 'delete'],
-  ['add_dependency', 'message', 'set_state', 'remove_dependency'],
-  ['message', 'stop_task', 'spawn', 'claim'],
-  ['message', 'message', 'move_entry', 'edit_entry', 'remove_entry'],
-];
-const stories = STORIES.map((kinds) => fc.tuple(...kinds.map((one) => fc.record({ do: fc.constant(one), picks: fewPicks }))));
-const part = fc.oneof({ weight: 20, arbitrary: fc.tuple(draw) }, ...stories.map((arbitrary) => ({ weight: 1, arbitrary })));
-
-/** Steps of one command each, or of up to so many that run at once. */
-export function sequences(atOnce: number): fc.Arbitrary<readonly (readonly Draw[])[]> {
-  const draws = fc.array(part, { minLength: 4, maxLength: 14, size: 'max' }).map((parts) => parts.flat() as readonly Draw[]);
-  const sizes = fc.array(fc.integer({ min: 1, max: atOnce }), { minLength: 1, maxLength: 5 });
-  return fc.tuple(draws, sizes).map(([all, bySteps]) => inSteps(all, bySteps));
-}
-
-function inSteps(draws: readonly Draw[], sizes: readonly number[]): readonly (readonly Draw[])[] {
-  const steps: (readonly Draw[])[] = [];
-  for (let at = 0; at < draws.length; at += steps.at(-1)?.length ?? 1)
-    steps.push(draws.slice(at, at + (sizes[steps.length % sizes.length] ?? 1)));
-  return steps;
+  /** Runs at once with the draw before it, where that has room. */
+  readonly joins: boolean;
 }
 
 /** What the draw means now; null where the model has nothing to choose from. */
@@ -105,7 +33,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
       });
     case 'ask': {
       const asker = choose(
-        inOrder(sessionsOf(m), (s) => (openTurn(s) ? 2 : 0) + (named(m.tasks, s.task).autopilot ? 1 : 0)),
+        inOrder(sessionsOf(m), (s) => asksReadily(m, s, fifth === LONELY)),
         first,
       );
       const earlier = choose(asker ? m.questions.filter((q) => q.session === asker.name) : [], third);
@@ -127,7 +55,8 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
     }
     case 'message': {
       const explicit = fifth % 4 === 3 ? (choose(sessionsOf(m), third)?.name ?? null) : null;
-      return { do: 'message', by: whoFor(m, task.name, second), task: task.name, session: explicit, interrupts: fourth % 3 === 2 };
+      const to = (fifth === WAITING && choose(inOrder(tasksOf(m), mattersToParent(m)), first)) || task;
+      return { do: 'message', by: whoFor(m, to.name, second), task: to.name, session: explicit, interrupts: fourth % 3 === 2 };
     }
     case 'answer':
       return toAnswer(m, drawn.picks);
@@ -178,8 +107,15 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
     }
     case 'stop_task':
       return { do: 'stop_task', by: whoFor(m, task.name, second), task: task.name, cascade: third % 2 === 1 };
-    case 'archive':
-      return { do: 'archive', by: whoFor(m, task.name, second), task: task.name };
+    case 'archive': {
+      const worth = mattersToParent(m);
+      const archived =
+        choose(
+          inOrder(tasksOf(m), (one) => (isAsked(m, one) ? 4 : 0) + worth(one)),
+          first,
+        ) ?? task;
+      return { do: 'archive', by: whoFor(m, archived.name, second), task: archived.name };
+    }
     case 'unarchive': {
       const archived =
         choose(
@@ -191,7 +127,7 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
     case 'set_state':
       return {
         do: 'set_state',
-        task: task.name,
+        task: (choose(inOrder(tasksOf(m), mattersToParent(m)), first) ?? task).name,
         state: choose(['completed', 'cancelled', 'failed', 'review'] as const, second) ?? 'review',
       };
     case 'auto_run':
@@ -240,6 +176,17 @@ export function toCommand(m: Model, drawn: Draw, name: string): Command | null {
     default:
       return toStructureCommand(m, { do: drawn.do, picks: drawn.picks }, task);
   }
+}
+
+/** Fifth picks that choose what is seldom there: a task under autopilot without a parent, a task that waits for its parent. */
+const LONELY = 2;
+const WAITING = 2;
+
+/** Who asks first: in the middle of a turn and under autopilot; or where nobody is to be asked. */
+function asksReadily(m: Model, s: Session, lonely: boolean): number {
+  const { autopilot, parent } = named(m.tasks, s.task);
+  if (lonely) return autopilot && parent === null ? 1 : 0;
+  return (openTurn(s) ? 2 : 0) + (autopilot ? 1 : 0);
 }
 
 const HOW: readonly TurnEnd[] = ['completed', 'completed', 'tool_ended_turn', 'parked', 'loop_detected', 'error', 'handed_over', 'parked'];

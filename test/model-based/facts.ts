@@ -1,5 +1,6 @@
 /** What a sequence has brought about, in words: a long run that never got somewhere has proven nothing about it. */
-import type { Model, Question } from './model.js';
+import type { NamedCommand } from './commands.js';
+import { type Model, openTurn, type Question, type Session } from './model.js';
 
 /** The facts that hold in the state. */
 export function factsOf({ tasks, sessions, questions }: Model): readonly string[] {
@@ -17,14 +18,24 @@ export function factsOf({ tasks, sessions, questions }: Model): readonly string[
     'an entry that failed': entries.some(({ state }) => state === 'failed'),
     'a task that waits for another': tasks.some(({ state }) => state === 'blocked'),
     'a parked turn': turns.some(({ isParked }) => isParked),
+    'a turn that nobody holds beside one that runs': sessions.some(
+      (one) => isUnheld(one) && sessions.some((other) => runsBeside(other, one)),
+    ),
     'a turn given up': turns.some(({ takeovers, outcome }) => takeovers === 3 && outcome === 'interrupted'),
   };
   const causes = questions.map(({ status, cause }) => `a question ${status}${cause ? `: ${cause}` : ''}`);
   return [...Object.keys(found).filter((fact) => found[fact]), ...new Set(causes)];
 }
 
+const isUnheld = (s: Session): boolean => s.lease === 'none' && openTurn(s)?.isParked === false;
+const runsBeside = (one: Session, other: Session): boolean =>
+  one.task === other.task && one.lease === 'live' && openTurn(one) !== undefined;
+
 const tells = ({ name }: Question, sessions: Model['sessions']): number =>
   sessions.flatMap(({ entries }) => entries).filter(({ kind, question }) => kind === 'question' && question === name).length;
+
+/** That a command had an outcome, in the words of `MUST_HAPPEN`. */
+export const outcomeFact = ({ do: kind }: NamedCommand, outcome: string): string => `${kind} ${outcome.split(' ')[0]}`;
 
 /** What a long run must have seen. */
 export const MUST_HAPPEN: readonly string[] = [
@@ -39,6 +50,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'an entry that failed',
   'a parked turn',
   'a turn given up',
+  'a turn that nobody holds beside one that runs',
   'a question answered',
   ...['operator_prompt', 'parent_prompt'].map((cause) => `a question superseded: ${cause}`),
   ...[

@@ -1,23 +1,16 @@
 /** Plays a sequence of commands in the product and in the model, and compares what both answer and what both are then. */
 import { findViolations } from '../support/invariants.js';
 import type { World } from '../support/world.js';
-import type { Command, NamedCommand } from './commands.js';
-import { type Draw, toCommand } from './draw.js';
-import { factsOf } from './facts.js';
-import { emptyModel, isEnded, type Model, nextWork, openTurn } from './model.js';
+import type { NamedCommand } from './commands.js';
+import type { Draw } from './draw.js';
+import { factsOf, outcomeFact } from './facts.js';
+import { emptyModel, type Model, nextWork } from './model.js';
 import { predict } from './predict.js';
 import { Product } from './product.js';
 import { Rows } from './rows.js';
+import { DRAINED_AFTER, nextToDrain, PREFIX, understand } from './steps.js';
 
-/** Every sequence begins with a root and two levels under autopilot below it, all told what to do. */
-const CREATE = { do: 'create', by: { kind: 'operator' }, starts: true } as const;
-const PREFIX: readonly NamedCommand[] = [
-  { ...CREATE, name: 'root', parent: null, autopilot: false },
-  { ...CREATE, name: 'child', parent: 'root', autopilot: true },
-  { ...CREATE, name: 'leaf', parent: 'child', autopilot: true },
-];
 const TABLES = ['task_dependency', 'tool_call', 'message', 'turn', 'queue_entry', 'session', 'outbox', 'event'];
-const DRAINED_AFTER = 500;
 
 /** How many commands ran, and in how many sequences each fact came about, or a command had an outcome. */
 export interface Tally {
@@ -59,8 +52,7 @@ class Player {
   constructor(private readonly product: Product) {}
 
   understand(draws: readonly Draw[], at: number): readonly NamedCommand[] {
-    const commands = draws.map((draw, index) => ({ command: toCommand(this.#model, draw, `s${at}.${index}`), name: `s${at}.${index}` }));
-    return commands.flatMap(({ command, name }) => (command && (draws.length === 1 || isAtomic(command)) ? [{ ...command, name }] : []));
+    return understand(this.#model, draws, at);
   }
 
   /** Runs the commands at once; some order of them must explain what they answered and what is there afterwards. */
@@ -80,7 +72,7 @@ class Player {
 
   #tell(command: NamedCommand, outcome: string): void {
     this.#story.push(`${JSON.stringify(command)} → ${outcome}`);
-    this.#seen.add(`${command.do} ${outcome.split(' ')[0]}`);
+    this.#seen.add(outcomeFact(command, outcome));
   }
 
   #explain(commands: readonly NamedCommand[], outcomes: readonly string[], rows: Rows): void {
@@ -113,22 +105,11 @@ class Player {
   /** Lets workers do what is left, until nobody has work. */
   async drain(): Promise<void> {
     for (let at = 0; at < DRAINED_AFTER; at++) {
-      const command = this.#next();
+      const command = nextToDrain(this.#model, at);
       if (!command) return;
-      await this.step([{ ...command, name: `d${at}` }]);
+      await this.step([command]);
     }
     this.fail('the work does not end');
-  }
-
-  #next() {
-    for (const session of this.#model.sessions.filter((one) => !isEnded(one))) {
-      const { name, lease, epoch } = session;
-      if (lease === 'void') return { do: 'sweep', session: name } as const;
-      if (lease === 'live') return { do: 'end', session: name, epoch, how: 'completed', drains: true } as const;
-      if (openTurn(session)?.isBackingOff) return { do: 'back_off_passes', session: name } as const;
-      if (nextWork(this.#model, session)) return { do: 'claim', session: name } as const;
-    }
-    return null;
   }
 
   count(tally: Tally): void {
@@ -140,16 +121,6 @@ class Player {
     throw new Error(`${what}\n\nthe sequence:\n${this.#story.join('\n')}`);
   }
 }
-
-/**
- * One transaction and one operation: what has more may be seen half done by what runs beside it. Nor is anything beside what takes away
- * or renumbers what others name: tasks, or places in a queue (`test/interleavings` has these).
- */
-function isAtomic(command: NonNullable<ReturnType<typeof toCommand>>): boolean {
-  return !ALONE.includes(command.do) && !(command.do === 'stop_task' && command.cascade);
-}
-
-const ALONE: readonly Command['do'][] = ['open_session', 'spawn', 'delete', 'move_entry'];
 
 function ordersOf(count: number): readonly (readonly number[])[] {
   if (count <= 1) return [count === 0 ? [] : [0]];

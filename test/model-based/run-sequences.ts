@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { openFaulty } from '../support/faulty-database.js';
 import { World } from '../support/world.js';
-import { sequences } from './draw.js';
 import { play, type Tally } from './play.js';
+import { sequences } from './sequences.js';
 
 export interface SequencesOptions {
   readonly runs: number;
