@@ -4,7 +4,8 @@
  * J1  Every barrier is one transaction under the fence: after a takeover nothing is written (K4).
  * J2  Within a barrier: response, results, messages, then the request.
  * J3  What a turn was derived as is stored with its first request, which is what it is kept for.
- * J4  A call has one result; a later text for the same call replaces the first (the batch's budget shortened it).
+ * J4  A subagent's rows stand in the same session and turn, under the same lease, in a thread of their own; their turn keeps its tokens.
+ * J5  A call has one result; a later text for the same call replaces the first (the batch's budget shortened it).
  */
 import type {
   BarrierReply,
@@ -22,9 +23,11 @@ import type {
 import { canonicalText } from '@echelon/domain';
 import {
   findReplacedRows,
+  findThread,
   insertMessage,
   insertToolCalls,
   markIntents,
+  type MessageRow,
   newId,
   passFence,
   replaceResult,
@@ -33,37 +36,57 @@ import {
   settleToolCall,
   storeCallProcess,
   storeSummaryRequest,
+  type ThreadId,
 } from '@echelon/persistence';
 import type { ClaimedTurn } from './claim.js';
 import { serializeParts } from './message-content.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
 export class TurnJournal implements Journal {
-  /** `keepContract` stores what the turn was derived as; absent where that is stored already. */
+  /** `keepFirst` stores with the first request what is not stored yet: what the turn was derived as, or the prompt of a subagent. */
   constructor(
     private readonly transactions: Transactions,
     private readonly claimed: Pick<ClaimedTurn, 'lease' | 'session' | 'turn'>,
-    private keepContract: ((unit: Unit) => void) | null = null,
+    private keepFirst: ((unit: Unit) => unknown) | null = null,
+    private readonly threadId: ThreadId = null,
   ) {}
+
+  /** The journal of the subagent that a call of this thread starts. */
+  async openThread(call: { readonly callId: string; readonly description: string; readonly prompt: string }): Promise<TurnJournal> {
+    const threadId = await this.transactions.run((unit) => findThread(unit, { ...this.#ids, callId: call.callId }));
+    if (threadId === null) throw new Error(`call ${call.callId} is not recorded`);
+    const prompt: ModelMessage = { role: 'user', parts: [{ type: 'text', text: call.prompt }] };
+    const keepPrompt = (unit: Unit): Promise<unknown> => thread.#append(unit, 'prompt', prompt, { description: call.description });
+    const thread = new TurnJournal(this.transactions, this.claimed, keepPrompt, threadId);
+    return thread;
+  }
+
+  /** Stores what a subagent's run left unrecorded, also in a turn that is to stop; the fence of its agent's barriers holds here, too. */
+  async close(unrecorded: Unrecorded): Promise<void> {
+    await this.transactions.run(async (unit) => {
+      const fence = await passFence(unit, this.claimed.lease, this.claimed.turn.id, false);
+      if (fence !== 'lost') await this.record(unit, unrecorded);
+    });
+  }
 
   async prepareRequest(barrier: RequestBarrier): Promise<PrepareReply> {
     const reply = await this.#pass<{ readonly status: 'committed'; readonly input: readonly ModelMessage[] }>(
       async (unit) => {
-        this.keepContract?.(unit);
+        await this.keepFirst?.(unit);
         await this.record(unit, barrier);
         sendModelRequest(unit, { id: newId(), ...this.#ids, round: barrier.round, model: barrier.model });
         return { status: 'committed', input: [] };
       },
       barrier.response !== null || barrier.results.length > 0,
     );
-    if (reply.status === 'committed') this.keepContract = null;
+    if (reply.status === 'committed') this.keepFirst = null;
     return reply;
   }
 
   sealResponse(response: SealedResponse, intents: readonly string[]): Promise<BarrierReply> {
     return this.#pass<{ readonly status: 'committed'; readonly leadPending: boolean }>(async (unit) => {
       await this.#recordResponse(unit, response);
-      markIntents(unit, this.claimed.session.id, intents);
+      markIntents(unit, this.#ids, intents);
       return { status: 'committed', leadPending: false };
     }, true);
   }
@@ -71,7 +94,7 @@ export class TurnJournal implements Journal {
   recordCalls({ results, intents }: CallsBarrier): Promise<BarrierReply> {
     return this.#pass<{ readonly status: 'committed'; readonly leadPending: boolean }>(async (unit) => {
       await this.#recordResults(unit, results);
-      markIntents(unit, this.claimed.session.id, intents);
+      markIntents(unit, this.#ids, intents);
       return { status: 'committed', leadPending: false };
     }, results.length > 0);
   }
@@ -81,9 +104,11 @@ export class TurnJournal implements Journal {
     return this.#pass<{ readonly status: 'committed'; readonly leadPending: boolean }>(async (unit) => {
       await this.record(unit, barrier);
       const { summary, kept, model, usage, counters } = barrier;
-      const replaced = await findReplacedRows(unit, { ...this.#ids, kept });
-      await this.#append(unit, 'compaction', summary, replaced);
-      storeSummaryRequest(unit, { ...this.#ids, round: counters.rounds + 1, model, through: replaced.through, usage, counters });
+      // A thread is never rebuilt from its rows: its summary is for people.
+      const replaced = this.threadId === null ? await findReplacedRows(unit, { ...this.#ids, kept }) : null;
+      const { sequence } = await this.#append(unit, 'compaction', summary, replaced ?? {});
+      const through = replaced?.through ?? sequence - 1;
+      storeSummaryRequest(unit, { ...this.#ids, round: counters.rounds + 1, model, through, usage, counters });
       return { status: 'committed', leadPending: false };
     }, true);
   }
@@ -91,7 +116,7 @@ export class TurnJournal implements Journal {
   /** Stores the process of a command before it begins; throws when the lease is lost or the turn is to stop, and then nothing may run (K21). */
   async recordProcess(callId: string, process: object): Promise<void> {
     const reply = await this.#pass(async (unit) => {
-      await storeCallProcess(unit, this.claimed.session.id, callId, process);
+      await storeCallProcess(unit, this.#ids, callId, process);
       return { status: 'committed' } as const;
     }, false);
     if (reply.status !== 'committed') throw new Error(`the turn is ${reply.status}`);
@@ -104,8 +129,8 @@ export class TurnJournal implements Journal {
     for (const message of messages) await this.#append(unit, 'continuation', message);
   }
 
-  get #ids(): { sessionId: string; turnId: string } {
-    return { sessionId: this.claimed.session.id, turnId: this.claimed.turn.id };
+  get #ids(): { sessionId: string; turnId: string; threadId: ThreadId } {
+    return { sessionId: this.claimed.session.id, turnId: this.claimed.turn.id, threadId: this.threadId };
   }
 
   async #pass<Committed extends { readonly status: 'committed' }>(
@@ -126,7 +151,7 @@ export class TurnJournal implements Journal {
       { ...this.#ids, round },
       response.calls.map((call) => ({ ...call, id: newId(), arguments: canonicalText(call.arguments) })),
     );
-    sealModelRequest(unit, { turnId: this.claimed.turn.id, round, reason, rawReason, usage, counters });
+    sealModelRequest(unit, { ...this.#ids, round, reason, rawReason, usage, counters });
     await appended;
   }
 
@@ -140,20 +165,20 @@ export class TurnJournal implements Journal {
 
   #settle(unit: Unit, result: SettledCall): Promise<boolean> {
     const { callId, text, isError } = result;
-    return settleToolCall(unit, this.claimed.session.id, { callId, state: stateOf(result), text, isError });
+    return settleToolCall(unit, this.#ids, { callId, state: stateOf(result), text, isError });
   }
 
-  #appendResult(unit: Unit, result: SettledCall): Promise<void> {
+  #appendResult(unit: Unit, result: SettledCall): Promise<unknown> {
     const metadata = { call_id: result.callId, status: result.status, ends_turn: result.endsTurn };
     return this.#append(unit, 'tool_result', { role: 'tool', parts: [toPart(result)] }, metadata);
   }
 
   #replaceResult(unit: Unit, result: SettledCall): Promise<void> {
     const { callId, text } = result;
-    return replaceResult(unit, this.claimed.session.id, { callId, text, content: serializeParts([toPart(result)]) });
+    return replaceResult(unit, this.#ids, { callId, text, content: serializeParts([toPart(result)]) });
   }
 
-  async #append(unit: Unit, type: string, message: ModelMessage, metadata: object = {}): Promise<void> {
+  async #append(unit: Unit, type: string, message: ModelMessage, metadata: object = {}): Promise<MessageRow> {
     const { session } = this.claimed;
     const row = await insertMessage(unit, { ...this.#ids, type, role: message.role, content: serializeParts(message.parts), metadata });
     await unit.tell({
@@ -161,8 +186,9 @@ export class TurnJournal implements Journal {
       type: 'message.added',
       taskId: session.task_id,
       sessionId: session.id,
-      data: { message_id: row.id, sequence: row.sequence, type, role: row.role, turn_id: row.turn_id },
+      data: { message_id: row.id, sequence: row.sequence, type, role: row.role, turn_id: row.turn_id, thread_id: row.thread_id },
     });
+    return row;
   }
 }
 

@@ -49,6 +49,15 @@ export function listHistory(tx: Tx, sessionId: string): Promise<readonly History
   );
 }
 
+/** Takes the prompts of a turn out of what models see, unless a request has carried them: operators still see them. */
+export function hideUnsentPrompts(tx: OpenTx, turnId: string): void {
+  tx.send(
+    `UPDATE message SET hidden = true WHERE turn_id = $1 AND type = 'prompt'
+       AND NOT EXISTS (SELECT 1 FROM model_request WHERE turn_id = $1)`,
+    [turnId],
+  );
+}
+
 /** The responses of the session's main thread up to a sequence that made calls. */
 export function listCallingResponses(tx: Tx, sessionId: string, through: number): Promise<readonly HistoryRow[]> {
   return tx.query<HistoryRow>(
