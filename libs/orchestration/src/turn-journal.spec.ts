@@ -117,9 +117,8 @@ describe('the journal', () => {
 describe('the starting point', () => {
   test('a new turn starts with its opening prompt', async () => {
     const { claimed } = await begin();
-    expect(await loadStartingPoint(world.database, claimed)).toEqual({
-      history: [{ role: 'user', parts: [{ type: 'text', text: 'Go on.' }] }],
-    });
+    const opening = { role: 'user', parts: [{ type: 'text', text: 'Go on.' }] };
+    expect(await loadStartingPoint(world.database, claimed)).toEqual({ history: [opening], instructions: [opening], subagentTokens: 0 });
   });
 
   test('an unfinished batch is entered in its middle: known results, and intents without one [K13, K17]', async () => {

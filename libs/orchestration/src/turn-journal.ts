@@ -48,7 +48,8 @@ export class TurnJournal implements Journal {
     private readonly transactions: Transactions,
     private readonly claimed: Pick<ClaimedTurn, 'lease' | 'session' | 'turn'>,
     private keepFirst: ((unit: Unit) => unknown) | null = null,
-    private readonly threadId: ThreadId = null,
+    /** Of a subagent. */
+    readonly threadId: ThreadId = null,
   ) {}
 
   /** The journal of the subagent that a call of this thread starts. */

@@ -4,6 +4,7 @@
  * B1  Results of one batch stand in one message, in the order of the calls, as an uninterrupted run would have sent them.
  * B2  The results of the last batch of this turn are handed over as known: the loop enters the batch in its middle.
  * B3  After a compaction the history begins with its summary and the rows that it kept (L19).
+ * B4  A call that started a subagent and was interrupted is never run again: what the subagent had done is known of it.
  */
 import {
   type KnownCalls,
@@ -21,23 +22,45 @@ import {
   listToolCalls,
   type ReplacedRows,
   type StoredCall,
+  sumThreadTokens,
   type Tx,
 } from '@echelon/persistence';
 import type { ClaimedTurn } from './claim.js';
 import { parseParts } from './message-content.js';
+import { readTranscripts } from './thread-transcript.js';
+
+export interface TurnStart extends StartingPoint {
+  /** Tokens that the turn's subagents have used so far. */
+  readonly subagentTokens: number;
+}
 
 /** Loads the session's history and what is known of an unfinished batch of this turn. */
-export async function loadStartingPoint(tx: Tx, { session, turn }: Pick<ClaimedTurn, 'session' | 'turn'>): Promise<StartingPoint> {
+export async function loadStartingPoint(tx: Tx, { session, turn }: Pick<ClaimedTurn, 'session' | 'turn'>): Promise<TurnStart> {
   const [rows, calls] = await Promise.all([listHistory(tx, session.id), listToolCalls(tx, turn.id)]);
   const { history: seen, trailing } = splitLastBatch(rows, turn.id);
   const [history, compaction] = [toMessages(seen), rows.find(isCompaction)];
+  const { subagentTokens, notes } = await readSubagents(tx, turn.id, calls);
   return {
     history,
+    subagentTokens,
     instructions: listInstructions(seen, history, turn.id),
     ...(compaction ? await beyondHistory(tx, session.id, compaction.metadata as unknown as ReplacedRows) : {}),
-    ...(trailing ? { known: knownOf(calls, trailing) } : {}),
+    ...(trailing ? { known: { ...knownOf(calls, trailing), notes } } : {}),
     ...(turn.counters ? { counters: { ...NEW_COUNTERS, ...(turn.counters as Partial<LoopCounters>) } } : {}),
   };
+}
+
+/** What the turn's subagents have spent, and what those had done that did not come to their end. */
+async function readSubagents(
+  tx: Tx,
+  turnId: string,
+  calls: readonly StoredCall[],
+): Promise<Pick<TurnStart, 'subagentTokens'> & Required<Pick<KnownCalls, 'notes'>>> {
+  const started = calls.filter(({ effect }) => effect === 'agent');
+  if (started.length === 0) return { subagentTokens: 0, notes: new Map() };
+  const begun = started.filter(({ state }) => state === 'intent').map(({ call_id }) => call_id);
+  const [subagentTokens, notes] = await Promise.all([sumThreadTokens(tx, turnId), readTranscripts(tx, turnId, begun)]);
+  return { subagentTokens, notes };
 }
 
 function isCompaction({ type }: HistoryRow): boolean {

@@ -157,6 +157,7 @@ export interface StoredCall {
   readonly call_id: string;
   readonly name: string;
   readonly arguments: string;
+  readonly effect: string;
   readonly round: number;
   readonly index: number;
   readonly state: 'requested' | 'intent' | 'done' | 'unknown' | 'not_executed';
@@ -167,7 +168,7 @@ export interface StoredCall {
 /** Calls of one turn in the order in which the model made them. */
 export function listToolCalls(tx: Tx, turnId: string): Promise<readonly StoredCall[]> {
   return tx.query<StoredCall>(
-    `SELECT call_id, name, arguments, round, index, state, result, is_error FROM tool_call WHERE turn_id = $1 AND thread_id IS NULL ORDER BY round, index`,
+    `SELECT call_id, name, arguments, effect, round, index, state, result, is_error FROM tool_call WHERE turn_id = $1 AND thread_id IS NULL ORDER BY round, index`,
     [turnId],
   );
 }
