@@ -35,7 +35,7 @@ test(`each of ${size.questions} questions relayed in a tree of ${size.tasks} tas
   if (!('id' in workspace)) throw new Error('no workspace');
   const profile = await services.profiles.create(operator, {
     ...{ workspace_id: workspace.id, name: 'agent', runtime: 'loop', provider: 'scripted', model: 'scripted', system_prompt: '' },
-    ...{ max_output_tokens: null, fallback_models: [], budgets: {}, hooks: {} },
+    ...{ max_output_tokens: null, context_window: null, fallback_models: [], budgets: {}, hooks: {} },
     ...{ parent_question_timeout_seconds: null, user_question_timeout_seconds: null },
   });
   if (!('id' in profile)) throw new Error('no profile');

@@ -81,6 +81,7 @@ function profileInput(name: string) {
     model: 'scripted',
     system_prompt: '',
     max_output_tokens: null,
+    context_window: null,
     fallback_models: [],
     budgets: {},
     hooks: {},

@@ -175,7 +175,16 @@ describe('echelon workspace and profile', () => {
   test('create, change and archive profiles, and a task runs on the one that it names', async () => {
     const workspace = await json<Created>(['workspace', 'create', 'kitchen']);
     const create = ['profile', 'create', 'cook', '--workspace', workspace.id, '--provider', 'scripted', '--model', 'any'];
-    const profile = await json<Created>([...create, '--fallback-model', 'one', 'two', '--max-output-tokens', '900']);
+    const profile = await json<Created>([
+      ...create,
+      '--fallback-model',
+      'one',
+      'two',
+      '--max-output-tokens',
+      '900',
+      '--context-window',
+      '32000',
+    ]);
     const task = await json<Created>(['task', 'create', 'Cook.', '--workspace', workspace.id, '--profile', profile.id, '--no-start']);
     expect(await json(['task', 'list', '--workspace', workspace.id])).toMatchObject({ items: [{ id: task.id, profile_id: profile.id }] });
     const changes = ['--name', 'chef', '--model', 'other', '--system-prompt', ''];
@@ -183,6 +192,7 @@ describe('echelon workspace and profile', () => {
       name: 'chef',
       model: 'other',
       max_output_tokens: 900,
+      context_window: 32_000,
     });
     expect(await json(['profile', 'show', profile.id])).toMatchObject({ name: 'chef', fallback_models: ['one', 'two'] });
     expect((await run(['profile', 'list', '--workspace', workspace.id])).out).toBe(`${profile.id}  chef  loop  scripted other\n`);

@@ -18,6 +18,7 @@ interface Content {
   readonly model?: string;
   readonly systemPrompt?: string;
   readonly maxOutputTokens?: number;
+  readonly contextWindow?: number;
   readonly fallbackModel?: string[];
   readonly hooks?: string;
 }
@@ -95,6 +96,11 @@ function addContent(command: Command): Command {
     .option('--model <model>', 'model name', textOf('--model'))
     .option('--system-prompt <text>', 'text before the conversation')
     .option('--max-output-tokens <n>', 'tokens of one answer at most', wholeNumber('--max-output-tokens'))
+    .option(
+      '--context-window <n>',
+      'tokens that the model reads and writes together; 128,000 where left out',
+      wholeNumber('--context-window'),
+    )
     .option('--fallback-model <model...>', 'models to try when the first fails, up to 3')
     .option('--hooks <file>', 'JSON with the commands and HTTP calls to run around prompts and tools (docs/hooks.md); {} removes them');
 }
@@ -108,6 +114,7 @@ async function toContent(options: Content) {
     ...(options.model ? { model: options.model } : {}),
     ...(options.systemPrompt === undefined ? {} : { system_prompt: options.systemPrompt }),
     ...(options.maxOutputTokens ? { max_output_tokens: options.maxOutputTokens } : {}),
+    ...(options.contextWindow ? { context_window: options.contextWindow } : {}),
     ...(options.fallbackModel ? { fallback_models: options.fallbackModel } : {}),
     ...(hooks ? { hooks } : {}),
   };

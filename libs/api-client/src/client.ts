@@ -93,6 +93,7 @@ export interface ApiClient {
         | 'runtime'
         | 'system_prompt'
         | 'max_output_tokens'
+        | 'context_window'
         | 'fallback_models'
         | 'budgets'
         | 'hooks'

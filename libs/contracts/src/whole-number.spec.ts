@@ -7,9 +7,11 @@ const profile = { workspace_id: '01980000-0000-7000-8000-000000000000', name: 'A
 describe('a number that a client sends and a column of the database takes', () => {
   test.each([
     ['profile: answer', CreateProfile, (n: number) => ({ ...profile, max_output_tokens: n })],
+    ['profile: window', CreateProfile, (n: number) => ({ ...profile, context_window: n })],
     ['profile: wait for a parent', CreateProfile, (n: number) => ({ ...profile, parent_question_timeout_seconds: n })],
     ['profile: wait for an operator', CreateProfile, (n: number) => ({ ...profile, user_question_timeout_seconds: n })],
     ['changed profile: answer', UpdateProfile, (n: number) => ({ max_output_tokens: n })],
+    ['changed profile: window', UpdateProfile, (n: number) => ({ context_window: n })],
     ['changed profile: wait for a parent', UpdateProfile, (n: number) => ({ parent_question_timeout_seconds: n })],
     ['changed profile: wait for an operator', UpdateProfile, (n: number) => ({ user_question_timeout_seconds: n })],
     ['changed profile: budget', UpdateProfile, (n: number) => ({ budgets: { max_tokens: n } })],

@@ -22,6 +22,10 @@ const AgentCommand = z
   .min(1)
   .max(64)
   .describe('Program and arguments that start the agent; required with runtime acp, refused with any other. No shell reads them.');
+const ContextWindow = PositiveNumber.describe(
+  'Tokens that the model reads and writes together; null: 128,000. A conversation that fills them is compacted.',
+);
+
 const Budgets = z
   .strictObject({
     max_rounds: PositiveNumber.optional(),
@@ -42,6 +46,7 @@ export const AgentProfile = z
     model: z.string(),
     system_prompt: z.string(),
     max_output_tokens: z.int().nullable(),
+    context_window: z.int().nullable(),
     fallback_models: z.array(z.string()),
     budgets: Budgets,
     hooks: HooksConfig,
@@ -64,6 +69,7 @@ export const CreateProfile = z
     model: Model.optional().describe('Required unless the runtime is acp.'),
     system_prompt: z.string().default(''),
     max_output_tokens: PositiveNumber.nullable().default(null),
+    context_window: ContextWindow.nullable().default(null),
     fallback_models: z.array(z.string().trim().min(1)).max(3).default([]),
     budgets: Budgets.default({}),
     hooks: HooksConfig.default({}),
@@ -81,6 +87,7 @@ export const UpdateProfile = z
     model: Model.optional(),
     system_prompt: z.string().optional(),
     max_output_tokens: PositiveNumber.nullable().optional(),
+    context_window: ContextWindow.nullable().optional(),
     fallback_models: z.array(z.string().trim().min(1)).max(3).optional(),
     budgets: Budgets.optional(),
     hooks: HooksConfig.optional(),

@@ -13,6 +13,7 @@ export function toProfile(row: ProfileRow): AgentProfile {
     model: row.model,
     system_prompt: row.system_prompt,
     max_output_tokens: row.max_output_tokens,
+    context_window: row.context_window,
     fallback_models: [...row.fallback_models],
     budgets: row.budgets,
     hooks: row.hooks as HooksConfig,

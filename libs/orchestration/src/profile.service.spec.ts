@@ -27,6 +27,7 @@ function input(given: Partial<CreateProfile> = {}): CreateProfile {
     model: 'scripted',
     system_prompt: '',
     max_output_tokens: null,
+    context_window: null,
     fallback_models: ['one', 'two'],
     budgets: { max_rounds: 7 },
     hooks: {},

@@ -30,6 +30,7 @@ export interface ProfileRow {
   readonly model: string;
   readonly system_prompt: string;
   readonly max_output_tokens: number | null;
+  readonly context_window: number | null;
   readonly fallback_models: readonly string[];
   /** What the contract `Budgets` says; all off unless set. */
   readonly budgets: Readonly<Record<string, number | undefined>>;

@@ -23,7 +23,7 @@ import {
   type TurnReport,
   type TurnSignals,
 } from '@echelon/orchestration';
-import { type Database, listUnsettledProcesses, type ProfileRow } from '@echelon/persistence';
+import { type Database, hideUnsentPrompts, listUnsettledProcesses, type ProfileRow } from '@echelon/persistence';
 import { ARGUMENT_LIMITS, QUESTION_TOOLS, type ToolCatalogue, type ToolContext } from '@echelon/tools';
 import { publishLive } from './live-events.js';
 import { deriveTurnContract, type TurnContract } from './turn-contract.js';
@@ -41,6 +41,8 @@ export interface LoopRuntimeOptions {
   readonly endCommand: (process: object) => Promise<boolean>;
   /** What a tool may still use once the process hands over; then it is interrupted and its outcome unknown (K23). */
   readonly handOverMs: number;
+  /** Levels of subagents below an agent. */
+  readonly subagentDepth: number;
   /** Commands of hooks take the slots that other commands take (K24). */
   readonly commandSlot: CommandSlot;
   /** A hook of the turn's profile failed; its turn is named. */
@@ -55,7 +57,7 @@ export class LoopRuntime implements AgentRuntime {
     const [[contract, start, processes], context] = await Promise.all([
       database.together((tx) =>
         Promise.all([
-          deriveTurnContract(tx, claimed, (of) => createToolRegistry(catalogue.toolsFor(of)).specifications),
+          deriveTurnContract(tx, claimed, (of) => createToolRegistry(this.#offered(of)).specifications),
           loadStartingPoint(tx, claimed),
           listUnsettledProcesses(tx, claimed.turn.id),
         ]),
@@ -82,7 +84,11 @@ export class LoopRuntime implements AgentRuntime {
       hooks: this.#hooks(claimed, contract, toolSignal),
       limits: { budgets: budgetsOf(contract.profile), arguments: ARGUMENT_LIMITS },
     });
-    return { stop: result.stop, record: (unit) => journal.record(unit, result.unrecorded) };
+    const record: TurnReport['record'] = async (unit) => {
+      await journal.record(unit, result.unrecorded);
+      if (result.stop.reason === 'prompt_blocked') hideUnsentPrompts(unit, claimed.turn.id);
+    };
+    return { stop: result.stop, record };
   }
 
   /** The calls whose command is out of reach. */
@@ -92,9 +98,13 @@ export class LoopRuntime implements AgentRuntime {
     return unreachable;
   }
 
+  #offered(contract: Contract): readonly ToolDefinition<z.ZodType, ToolContext>[] {
+    return offeredTools(this.options.catalogue, contract, this.options.subagentDepth > 0);
+  }
+
   #tools({ contract, specifications }: TurnContract): ToolRegistry<ToolContext> {
     const { catalogue } = this.options;
-    const offered = createToolRegistry(catalogue.toolsFor(contract));
+    const offered = createToolRegistry(this.#offered(contract));
     const find = (name: string) => offered.find(name) ?? (QUESTION_TOOLS.has(name) ? catalogue.find(name) : null);
     return { ...offered, specifications, find };
   }
@@ -110,7 +120,9 @@ export class LoopRuntime implements AgentRuntime {
 
   #targets({ provider, models, profile }: TurnContract): readonly ModelTarget[] {
     const client = this.options.clientOf(provider);
-    return models.map((model) => ({ client, model, ...(profile.max_output_tokens ? { maxOutputTokens: profile.max_output_tokens } : {}) }));
+    const { max_output_tokens: maxOutputTokens, context_window: contextWindow } = profile;
+    const limits = { ...(maxOutputTokens ? { maxOutputTokens } : {}), ...(contextWindow ? { contextWindow } : {}) };
+    return models.map((model) => ({ client, model, ...limits }));
   }
 
   #folderOf({ folder }: ClaimedTurn['task']): string {

@@ -49,6 +49,7 @@ describe('create_task_kandev', () => {
         model: 'scripted',
         system_prompt: '',
         max_output_tokens: null,
+        context_window: null,
         fallback_models: [],
         budgets: {},
         hooks: {},

@@ -19,6 +19,7 @@ function valuesOf(fields: ProfileFields): readonly unknown[] {
     fields.user_question_timeout_seconds,
     JSON.stringify(fields.hooks),
     fields.command && JSON.stringify(fields.command),
+    fields.context_window,
   ];
 }
 
@@ -26,8 +27,8 @@ function valuesOf(fields: ProfileFields): readonly unknown[] {
 export async function insertProfile(tx: Tx, workspaceId: string, fields: ProfileFields): Promise<ProfileRow> {
   const [row] = await tx.query<ProfileRow>(
     `INSERT INTO agent_profile (id, workspace_id, name, runtime, provider, model, system_prompt, max_output_tokens, fallback_models, budgets,
-       parent_question_timeout_seconds, user_question_timeout_seconds, hooks, command)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING *`,
+       parent_question_timeout_seconds, user_question_timeout_seconds, hooks, command, context_window)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING *`,
     [newId(), workspaceId, ...valuesOf(fields)],
   );
   if (!row) throw new Error('an insert returned no row');
@@ -39,7 +40,7 @@ export async function updateProfile(tx: Tx, id: string, fields: ProfileFields): 
   const [row] = await tx.query<ProfileRow>(
     `UPDATE agent_profile SET name = $2, runtime = $3, provider = $4, model = $5, system_prompt = $6, max_output_tokens = $7,
        fallback_models = $8, budgets = $9, parent_question_timeout_seconds = $10,
-       user_question_timeout_seconds = $11, hooks = $12, command = $13, updated_at = now() WHERE id = $1 RETURNING *`,
+       user_question_timeout_seconds = $11, hooks = $12, command = $13, context_window = $14, updated_at = now() WHERE id = $1 RETURNING *`,
     [id, ...valuesOf(fields)],
   );
   if (!row) throw new Error(`profile ${id} does not exist`);
