@@ -1,5 +1,8 @@
 export { type CommandSlot, createUserHooks, type HookFailure, type UserHooksOptions } from './hooks/user-hooks.js';
-export { AgentSession, type SessionContext, type SessionSettings, type SessionTool, type TurnSurface } from './agent-session.js';
+export { AgentSession } from './agent-session.js';
+export type { SessionSettings } from './session-settings.js';
+export type { TurnSurface } from './session-turn.js';
+export type { SessionContext, SessionTool } from './session-tool.js';
 export { SessionError, type SessionErrorCode } from './session-error.js';
 export type { SessionInbox, WaitingInput } from './session-inbox.js';
 export type { ApprovalRequest, Approve } from './session-permissions.js';

@@ -23,9 +23,7 @@ export class SessionJournal implements Journal {
     return settled(() => {
       const input = this.inbox.take(barrier.sendType);
       const { round, model, counters } = barrier;
-      const included = input.map(({ message, kind }): SessionRecord =>
-        kind === 'lead' ? { type: 'message', message, lead: true } : { type: 'message', message },
-      );
+      const included = input.map(({ message, kind }): SessionRecord => ({ type: 'message', message, said: kind }));
       try {
         this.append([...recordsOf(barrier), ...included, { type: 'request', round, model, counters }]);
       } catch (error) {

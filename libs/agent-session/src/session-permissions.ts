@@ -20,7 +20,7 @@ export type Approve = (request: ApprovalRequest, signal: AbortSignal) => Promise
 
 export interface SessionPermissionsOptions {
   readonly policy: () => PermissionPolicy;
-  readonly grants: ReadonlySet<string>;
+  readonly isGranted: (grant: string) => boolean;
   /** Keeps what a person allowed for the rest of the session. */
   readonly keepGrant: (grant: string) => void;
   /** Absent: nobody is there, and what would be asked is denied. */
@@ -33,7 +33,7 @@ export function createSessionPermissions<Context>(options: SessionPermissionsOpt
       const decided = decidePermission(options.policy(), factsOf(planned));
       if (decided.decision !== 'ask') return decided;
       const grant = grantOf(planned);
-      if (options.grants.has(grant)) return { decision: 'allow' };
+      if (options.isGranted(grant)) return { decision: 'allow' };
       if (options.approve === undefined) return { decision: 'deny', reason: 'it needs the approval of a person, and none is there' };
       return { decision: 'ask', grant, needsInteraction: false };
     },

@@ -12,8 +12,8 @@ export interface TurnEndRecord {
 
 export type SessionRecord =
   | { readonly type: 'turn'; readonly number: number; readonly prompt_id: string; readonly send_type: SendType }
-  /** Said by the person, a hook or a continuation; `lead` marks what steered the turn. */
-  | { readonly type: 'message'; readonly message: ModelMessage; readonly lead?: true }
+  /** What opens a turn or goes on with it; `said` by a person while the turn ran. */
+  | { readonly type: 'message'; readonly message: ModelMessage; readonly said?: 'lead' | 'input' }
   | { readonly type: 'request'; readonly round: number; readonly model: string; readonly counters: LoopCounters }
   | { readonly type: 'response'; readonly response: SealedResponse }
   | { readonly type: 'intents'; readonly call_ids: readonly string[] }

@@ -24,6 +24,8 @@ export interface SessionState {
   readonly history: ModelMessage[];
   /** The opening of the last turn and its Leads, in the history. */
   instructions: ModelMessage[];
+  /** How many messages at the beginning of the history a compaction put there. */
+  compacted: number;
   /** The responses that compactions took out of the history. */
   readonly replaced: ModelMessage[];
   turns: number;
@@ -46,10 +48,11 @@ interface OpenBatch {
   readonly intended: Set<string>;
 }
 
-export function newSessionState(): SessionState {
+function newSessionState(): SessionState {
   return {
     history: [],
     instructions: [],
+    compacted: 0,
     replaced: [],
     turns: 0,
     open: null,
@@ -65,11 +68,11 @@ export function newSessionState(): SessionState {
 /** Adds records up, in order. */
 export function restoreState(records: readonly SessionRecord[]): SessionState {
   const state = newSessionState();
-  for (const record of records) apply(state, record);
+  for (const record of records) noteRecord(state, record);
   return state;
 }
 
-function apply(state: SessionState, record: SessionRecord): void {
+export function noteRecord(state: SessionState, record: SessionRecord): void {
   switch (record.type) {
     case 'turn':
       state.turns = record.number;
@@ -77,7 +80,7 @@ function apply(state: SessionState, record: SessionRecord): void {
       state.instructions = [];
       return;
     case 'message':
-      if (state.instructions.length === 0 || record.lead === true) state.instructions.push(record.message);
+      if (record.said !== undefined || opensTurn(state)) state.instructions.push(record.message);
       return say(state, record.message);
     case 'compaction':
       return compact(state, record);
@@ -121,6 +124,11 @@ function say(state: SessionState, message: ModelMessage): void {
   state.history.push(message);
 }
 
+/** The next message is the first one of a turn that a person opened. */
+function opensTurn({ open, instructions }: SessionState): boolean {
+  return open?.sendType === 'user' && instructions.length === 0;
+}
+
 function accept(
   state: SessionState,
   { message, calls, complete, counters }: Extract<SessionRecord, { type: 'response' }>['response'],
@@ -145,6 +153,7 @@ function compact(state: SessionState, record: Extract<SessionRecord, { type: 'co
   state.replaced.push(...history.filter((message) => message.role === 'assistant' && !stays.has(message)));
   state.instructions = [...record.instructions, ...state.instructions.filter((message) => stays.has(message))];
   history.splice(0, Infinity, ...left);
+  state.compacted = 1 + record.instructions.length;
   state.counters = record.counters;
 }
 

@@ -1,0 +1,39 @@
+import type { SessionRecord } from './session-record.js';
+import { noteRecord, restoreState, type SessionState } from './session-state.js';
+import type { SessionStore } from './session-store.js';
+
+/** The records of one session, with what they add up to. */
+export class SessionLog {
+  state: SessionState;
+
+  constructor(
+    private readonly store: SessionStore,
+    readonly id: string,
+  ) {
+    this.state = restoreState(store.read(id));
+  }
+
+  /** Stores what the running loop keeps in its own history. */
+  append(records: readonly SessionRecord[]): void {
+    this.store.append(this.id, records, new Date());
+  }
+
+  /** Stores and counts at once what no loop keeps. */
+  note(record: SessionRecord): void {
+    this.append([record]);
+    noteRecord(this.state, record);
+  }
+
+  /** After a turn: the state is what is stored, and nothing else. */
+  reload(): void {
+    this.state = restoreState(this.store.read(this.id));
+  }
+
+  name(prompt: string): void {
+    this.store.nameAfter(this.id, prompt);
+  }
+
+  storeArtifact(callId: string, text: string): void {
+    this.store.storeArtifact(this.id, callId, text);
+  }
+}

@@ -1,0 +1,57 @@
+/** The subagents of a session: everything of the turn that calls them, but a history, a prompt and rounds of their own. */
+import {
+  type ArtifactStore,
+  createToolRegistry,
+  type LoopHooks,
+  type LoopLimits,
+  type ModelTarget,
+  type Permissions,
+  type Spending,
+} from '@echelon/agent-loop';
+import type { SessionContext, SessionTool } from './session-tool.js';
+import { createSubagentTool } from './subagent/run-subagent.tool.js';
+import { createSubagentHost, type SubagentHost, type SubagentRun } from './subagent/subagent-host.js';
+import { SUBAGENT_ROLE } from './subagent/subagent-prompt.js';
+
+/** What a turn and its subagents have in common. */
+export interface SharedTurn {
+  readonly models: readonly ModelTarget[];
+  readonly folder: string;
+  readonly promptId: string;
+  readonly tools: readonly SessionTool[];
+  readonly context: SessionContext;
+  readonly artifacts: ArtifactStore;
+  readonly spending: Spending;
+  readonly permissions: Permissions<SessionContext>;
+  readonly personPresent: boolean;
+  readonly hooks: LoopHooks<SessionContext>;
+  readonly limits?: LoopLimits;
+}
+
+export function subagentTool(shared: SharedTurn): SessionTool {
+  return toolOf(
+    createSubagentHost<SessionContext, null>(null, ({ callId }, level) => Promise.resolve(openRun(shared, callId, level.nest(null)))),
+  );
+}
+
+function toolOf(host: SubagentHost<SessionContext> | null): SessionTool {
+  return createSubagentTool<SessionContext>(() => host);
+}
+
+function openRun(shared: SharedTurn, callId: string, below: SubagentHost<SessionContext> | null): SubagentRun<SessionContext> {
+  const { models, folder, promptId, tools, context, artifacts, spending, permissions, personPresent, hooks, limits } = shared;
+  return {
+    models,
+    system: `${SUBAGENT_ROLE}\n\nThe folder is ${folder}. Paths of the file tools are relative to it.`,
+    tools: createToolRegistry(below === null ? tools : [...tools, toolOf(below)]),
+    context,
+    turn: `s-${callId}`,
+    promptId,
+    artifacts,
+    spending,
+    permissions,
+    personPresent,
+    hooks,
+    ...(limits?.budgets === undefined ? {} : { limits: { budgets: limits.budgets } }),
+  };
+}

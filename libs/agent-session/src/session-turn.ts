@@ -1,0 +1,93 @@
+/** What a turn of a session runs on: its own tools and policies, its surface's, and what its subagents share with it. */
+import { type ArtifactStore, type BatchPolicies, type EventSink, type LoopLimits, Spending, type StopPolicy } from '@echelon/agent-loop';
+import type { PermissionMode } from '@echelon/domain';
+import { createWorkspaceTools } from '@echelon/workspace-tools';
+import { createUserHooks, type HookFailure } from './hooks/user-hooks.js';
+import type { SessionLog } from './session-log.js';
+import { type Approve, createSessionPermissions } from './session-permissions.js';
+import type { SessionSettings } from './session-settings.js';
+import type { SharedTurn } from './session-subagents.js';
+import type { SessionContext, SessionTool } from './session-tool.js';
+import { createTodoPolicy, updateTodosTool } from './todo-list.js';
+
+/** What a surface brings to one turn. */
+export interface TurnSurface {
+  readonly signal: AbortSignal;
+  readonly onEvent?: EventSink;
+  /** Absent: nobody is there to approve anything. */
+  readonly approve?: Approve;
+  /** Told of a hook that broke. */
+  readonly onHookFailure?: (failure: HookFailure) => void;
+  readonly limits?: LoopLimits;
+  readonly policies?: Pick<BatchPolicies<SessionContext>, 'select' | 'beforeToolLaunch' | 'onResults'>;
+  /** Tools of this surface alone. */
+  readonly tools?: readonly SessionTool[];
+  /** Asked in order at a stop point, before the list of steps. */
+  readonly stopPolicies?: readonly StopPolicy[];
+  /** Keeps a prompt going while its list of steps is unfinished. */
+  readonly keepsToTodos?: boolean;
+}
+
+export interface TurnFacts {
+  readonly log: SessionLog;
+  readonly folder: string;
+  readonly promptId: string;
+  readonly settings: SessionSettings;
+  readonly surface: TurnSurface;
+}
+
+export function shareTurn({ log, folder, promptId, settings, surface }: TurnFacts): SharedTurn {
+  const { signal, approve, limits, onHookFailure = ignore } = surface;
+  const { tokens, cost } = log.state.counters;
+  return {
+    models: settings.models,
+    folder,
+    promptId,
+    tools: createWorkspaceTools<SessionContext>({
+      onCommandStarted: ({ callId, context, process }) => context.recordProcess(callId, process),
+    }),
+    context: { workspace: { root: folder }, recordProcess: (callId, process) => log.note({ type: 'process', call_id: callId, process }) },
+    artifacts: artifactsOf(log),
+    spending: new Spending(tokens, cost),
+    permissions: permissionsOf(log, settings, approve),
+    personPresent: approve !== undefined,
+    hooks: createUserHooks(settings.hooks ?? {}, { folder, sessionId: log.id, turnId: promptId, signal, onFailure: onHookFailure }),
+    ...(limits === undefined ? {} : { limits }),
+  };
+}
+
+export function todosTool(log: SessionLog): SessionTool {
+  return updateTodosTool<SessionContext>((todos) => log.note({ type: 'todos', todos }));
+}
+
+/** In order: the surface's own, then the list of steps. */
+export function stopPoliciesOf(log: SessionLog, settings: SessionSettings, surface: TurnSurface): readonly StopPolicy[] {
+  const todos = createTodoPolicy(() => ({ todos: log.state.todos, plans: modeOf(log, settings) === 'plan' }));
+  return [...(surface.stopPolicies ?? []), ...(surface.keepsToTodos ? [todos] : [])];
+}
+
+export function modeOf(log: SessionLog, settings: SessionSettings): PermissionMode {
+  return log.state.mode ?? settings.mode;
+}
+
+function permissionsOf(log: SessionLog, settings: SessionSettings, approve: Approve | undefined): SharedTurn['permissions'] {
+  return createSessionPermissions<SessionContext>({
+    policy: () => ({ mode: modeOf(log, settings), rules: settings.rules }),
+    isGranted: (grant) => log.state.grants.has(grant),
+    keepGrant: (grant) => log.note({ type: 'grant', grant }),
+    approve,
+  });
+}
+
+function artifactsOf(log: SessionLog): ArtifactStore {
+  return {
+    store: ({ callId, text }) => {
+      log.storeArtifact(callId, text);
+      return Promise.resolve(`artifact ${callId} of session ${log.id}`);
+    },
+  };
+}
+
+function ignore(): void {
+  // A surface that shows no failures of hooks.
+}
