@@ -88,6 +88,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
       workspaceRoot: config.workspaceRoot,
       endCommand,
       handOverMs,
+      subagentDepth: config.limits.subagent_depth,
       commandSlot: (work, signal) => commands.run(work, signal),
       onHookFailure: ({ sessionId, turnId, ...failure }) => log.warn({ session_id: sessionId, turn_id: turnId, ...failure }, 'hook.failed'),
     });

@@ -55,6 +55,7 @@ async function handOver(handOverMs: number, finish: (signal: AbortSignal) => Pro
     workspaceRoot,
     endCommand: () => Promise.resolve(true),
     handOverMs,
+    subagentDepth: 2,
     commandSlot: (work) => work(),
     onHookFailure: () => undefined,
   });

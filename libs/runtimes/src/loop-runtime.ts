@@ -5,13 +5,16 @@ import {
   createToolRegistry,
   type LoopBudgets,
   type LoopHooks,
+  type LoopLimits,
   type ModelClient,
   type ModelTarget,
   runLoop,
+  Spending,
   type ToolRegistry,
 } from '@echelon/agent-loop';
 import { type CommandSlot, createUserHooks, type HookFailure, type UserHooksOptions } from '@echelon/agent-session';
 import type { HooksConfig } from '@echelon/contracts';
+import type { Contract } from '@echelon/domain';
 import type { EventBus } from '@echelon/messaging';
 import {
   type AgentRuntime,
@@ -24,8 +27,9 @@ import {
   type TurnSignals,
 } from '@echelon/orchestration';
 import { type Database, hideUnsentPrompts, listUnsettledProcesses, type ProfileRow } from '@echelon/persistence';
-import { ARGUMENT_LIMITS, QUESTION_TOOLS, type ToolCatalogue, type ToolContext } from '@echelon/tools';
+import { ARGUMENT_LIMITS, type CatalogueTool, QUESTION_TOOLS, type ToolCatalogue, type ToolContext } from '@echelon/tools';
 import { publishLive } from './live-events.js';
+import { hostSubagents, offeredTools } from './subagents.js';
 import { deriveTurnContract, type TurnContract } from './turn-contract.js';
 
 export interface LoopRuntimeOptions {
@@ -67,12 +71,21 @@ export class LoopRuntime implements AgentRuntime {
     const unreachable = await this.#endCommands(processes);
     const journal = new TurnJournal(transactions, claimed, contract.keep);
     const toolSignal = AbortSignal.any([signals.stop, signals.lost, abortedLater(signals.handOver, this.options.handOverMs)]);
-    const result = await runLoop<ToolContext>({
-      start: { ...start, ...(start.known ? { known: { ...start.known, unreachable } } : {}) },
+    const shared = {
       models: this.#targets(contract),
+      hooks: this.#hooks(claimed, contract, toolSignal),
+      spending: new Spending((start.counters?.tokens ?? 0) + start.subagentTokens, start.counters?.cost ?? 0),
+    };
+    const elapsedMs = stopwatch(start.counters?.elapsedMs ?? 0);
+    const subagentLimits = () => limitsOf(contract.profile, elapsedMs());
+    const depth = this.options.subagentDepth;
+    const subagents = hostSubagents({ ...shared, claimed, contract, database, catalogue, context, limits: subagentLimits, depth }, journal);
+    const result = await runLoop<ToolContext>({
+      ...shared,
+      start: { ...start, ...(start.known ? { known: { ...start.known, unreachable } } : {}) },
       system: contract.systemPrompt,
       tools: this.#tools(contract),
-      context: { ...context, recordProcess: (callId, process) => journal.recordProcess(callId, process) },
+      context: { ...context, subagents, recordProcess: (callId, process) => journal.recordProcess(callId, process) },
       turn: `t${claimed.turn.number}`,
       promptId: claimed.turn.id,
       signal: AbortSignal.any([signals.stop, signals.lost]),
@@ -81,8 +94,7 @@ export class LoopRuntime implements AgentRuntime {
       journal,
       artifacts: new TurnArtifacts(database, claimed),
       onEvent: publishLive(bus, claimed),
-      hooks: this.#hooks(claimed, contract, toolSignal),
-      limits: { budgets: budgetsOf(contract.profile), arguments: ARGUMENT_LIMITS },
+      limits: limitsOf(contract.profile),
     });
     const record: TurnReport['record'] = async (unit) => {
       await journal.record(unit, result.unrecorded);
@@ -98,7 +110,7 @@ export class LoopRuntime implements AgentRuntime {
     return unreachable;
   }
 
-  #offered(contract: Contract): readonly ToolDefinition<z.ZodType, ToolContext>[] {
+  #offered(contract: Contract): readonly CatalogueTool[] {
     return offeredTools(this.options.catalogue, contract, this.options.subagentDepth > 0);
   }
 
@@ -153,11 +165,22 @@ function abortedLater(signal: AbortSignal, milliseconds: number): AbortSignal {
   return later.signal;
 }
 
-function budgetsOf({ budgets }: ProfileRow): LoopBudgets {
+/** Milliseconds that have passed, `before` included. */
+function stopwatch(before: number): () => number {
+  const startedAt = performance.now();
+  return () => before + performance.now() - startedAt;
+}
+
+/** `usedMs`: what a subagent that starts later finds used of the turn's time. */
+function limitsOf({ budgets }: ProfileRow, usedMs = 0): LoopLimits {
+  return { budgets: budgetsOf(budgets, usedMs), arguments: ARGUMENT_LIMITS };
+}
+
+function budgetsOf(budgets: ProfileRow['budgets'], usedMs: number): LoopBudgets {
   return {
     ...(budgets.max_rounds ? { rounds: budgets.max_rounds } : {}),
     ...(budgets.max_tool_launches ? { launches: budgets.max_tool_launches } : {}),
-    ...(budgets.max_wall_seconds ? { wallTimeMs: budgets.max_wall_seconds * 1_000 } : {}),
+    ...(budgets.max_wall_seconds ? { wallTimeMs: Math.max(0, budgets.max_wall_seconds * 1_000 - usedMs) } : {}),
     ...(budgets.max_tokens ? { tokens: budgets.max_tokens } : {}),
   };
 }

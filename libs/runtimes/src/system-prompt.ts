@@ -2,6 +2,7 @@
  * The system prompt of a session, derived from its contract and from nothing that its task's text says (F7, D2).
  * It is written for an agent that has never heard of us; each section exists exactly when its capability does.
  */
+import { SUBAGENT_ROLE } from '@echelon/agent-session';
 import type { Contract } from '@echelon/domain';
 
 export interface PromptFacts {
@@ -60,6 +61,22 @@ const NO_PARENT = `There is nobody above you to ask. Decide what has to be decid
 const ASK_USER = `## Asking the operator
 
 The operator is the person who runs these tasks. When you need a decision that only a person can make, ask with ask_user_question_kandev, everything in one call. Do not ask what you can find out yourself.`;
+
+const SUBAGENT_TASK_TOOLS = `## Other tasks
+
+Your task tools act in the name of the agent that started you: a task that you create is a child of its task, and what other tasks answer reaches it, not you. Use them to look things up; create, message or stop a task only where your assignment says so.`;
+
+/** The prompt of a subagent of a session, whose contract no longer ends turns (D9). */
+export function buildSubagentPrompt({ contract, task, profilePrompt }: Pick<PromptFacts, 'contract' | 'task' | 'profilePrompt'>): string {
+  const sections = [
+    SUBAGENT_ROLE,
+    `The task that you help with: ${JSON.stringify(task.title)} (task_id ${task.id}).`,
+    contract.capabilities.includes('task_tools') && SUBAGENT_TASK_TOOLS,
+    contract.capabilities.includes('workspace') && WORKSPACE,
+    profilePrompt && `## Instructions of your profile\n\n${profilePrompt}`,
+  ];
+  return sections.filter((section) => typeof section === 'string' && section !== '').join('\n\n');
+}
 
 /** Builds the prompt; equal facts give equal bytes (W10). */
 export function buildSystemPrompt(facts: PromptFacts): string {

@@ -25,11 +25,12 @@ export async function runSubagent<Context>(
   { callId, signal, report }: Pick<ToolExecution<unknown>, 'callId' | 'signal' | 'report'>,
 ): Promise<ToolResult> {
   const { permissions, personPresent, hooks, close, ...run } = await host.open({ callId, description, prompt });
-  const history: ModelMessage[] = [{ role: 'user', parts: [{ type: 'text', text: prompt }] }];
+  const assignment: ModelMessage = { role: 'user', parts: [{ type: 'text', text: prompt }] };
+  const history = [assignment];
   const policies = permissions === undefined ? {} : { permissions: personPresent ? permissions : denyAsking(permissions) };
   const ended = await runLoop<Context>({
     ...run,
-    start: { history, sendType: 'user' },
+    start: { history, instructions: [assignment], sendType: 'user' },
     signal,
     graceMs: GRACE_MS,
     policies,

@@ -53,7 +53,7 @@ export interface SubagentHost<Context> {
 export interface SubagentLevel<Context, Thread> {
   readonly thread: Thread;
   /** `null` at the depth limit: such a subagent is not offered `run_subagent`. */
-  nest(thread: Thread): SubagentHost<Context> | null;
+  readonly nest: (thread: Thread) => SubagentHost<Context> | null;
 }
 
 /** The host of an agent's subagents, `depth` levels deep; `null` where there are to be none. */
