@@ -19,7 +19,7 @@ export interface SettlementFacts {
   readonly hasParent: boolean;
   /** What the session would do next once this turn is closed and its task is in its step. */
   readonly next: NextWork;
-  /** Another session of the task runs or waits. */
+  /** Another session of the task waits, or has an open turn, whoever holds it. */
   readonly otherSessionActive: boolean;
   /** Others wait for this worker: do not drain here (K24). */
   readonly yieldToOthers: boolean;
