@@ -1,0 +1,111 @@
+/** What the surfaces that run the loop in this process take in common: options, the settings file, the environment, in this order. */
+import { existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import type { LoopLimits, ModelTarget } from '@echelon/agent-loop';
+import type { SessionSettings } from '@echelon/agent-session';
+import type { PermissionRule } from '@echelon/domain';
+import { chooseProvider, createModelClient, DEFAULT_MODELS, type ProviderName, providersFromEnv } from '@echelon/model-clients';
+import { type Command, Option } from 'commander';
+import { usage } from '../arguments.js';
+import { CommandError, EXIT } from '../exit-code.js';
+import { PermissionModeName, readSettingsFile, type SettingsFile } from './settings-file.js';
+
+export interface LocalOptions {
+  readonly cwd?: string;
+  readonly provider?: ProviderName;
+  readonly model?: string;
+  readonly mode?: SessionSettings['mode'];
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly settings?: string;
+}
+
+export interface LocalSetup {
+  /** Absolute. */
+  readonly folder: string;
+  /** Where sessions of this machine are kept. */
+  readonly sessionsFolder: string;
+  readonly settings: SessionSettings;
+  readonly limits: LoopLimits;
+  /** For people: which model answers; a scripted one says so. */
+  readonly modelName: string;
+}
+
+export function addLocalOptions(command: Command): Command {
+  const collect = (given: string, before: readonly string[] = []): readonly string[] => [...before, given];
+  return command
+    .option('--cwd <folder>', 'folder to work in (default: the current one)')
+    .addOption(new Option('--provider <name>', 'provider of the model').choices(Object.keys(DEFAULT_MODELS)))
+    .option('--model <name>', 'model (default: ECHELON_MODEL, or the provider’s first)')
+    .addOption(new Option('--mode <mode>', 'what may run unasked').choices(PermissionModeName.options))
+    .option('--allow <tool[:pattern]>', 'allow a tool, or its commands or paths that fit; may repeat', collect)
+    .option('--deny <tool[:pattern]>', 'forbid a tool, or its commands or paths that fit; may repeat', collect)
+    .option('--settings <file>', 'settings file (default: settings.json in ECHELON_DATA_DIR or ~/.echelon)');
+}
+
+/** Reads everything that a session needs; `scriptedUrl` is where a scripted model answers, should it be chosen. Throws `CommandError`. */
+export function readLocalSetup(options: LocalOptions, env: NodeJS.ProcessEnv = process.env): LocalSetup {
+  const data = path.resolve(env.ECHELON_DATA_DIR || path.join(homedir(), '.echelon'));
+  const file = readSettingsFile(path.resolve(options.settings ?? path.join(data, 'settings.json')), options.settings !== undefined);
+  const folder = path.resolve(options.cwd ?? '.');
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw usage(`There is no folder ${folder}.`);
+  const { models, name } = chooseModels(options, file, env);
+  return {
+    folder,
+    sessionsFolder: path.join(data, 'sessions'),
+    modelName: name,
+    limits: limitsOf(file),
+    settings: {
+      models,
+      rules: [...file.rules, ...rulesOf('allow', options.allow), ...rulesOf('deny', options.deny)],
+      mode: options.mode ?? file.mode ?? 'ask',
+      instructions: file.instructions,
+      hooks: file.hooks,
+    },
+  };
+}
+
+function chooseModels(options: LocalOptions, file: SettingsFile, env: NodeJS.ProcessEnv): { models: readonly ModelTarget[]; name: string } {
+  const provider = options.provider ?? file.provider ?? chooseProvider(env);
+  if (provider === null)
+    throw new CommandError(
+      'No model is set up: set ANTHROPIC_API_KEY, OPENAI_API_KEY or ECHELON_MODEL_BASE_URL (README, Models).',
+      EXIT.cannotStart,
+    );
+  const config = providersFromEnv(env)[provider];
+  if (config.unavailable !== undefined)
+    throw new CommandError(`The provider ${provider} cannot be used: ${config.unavailable}.`, EXIT.cannotStart);
+  const client = createModelClient(config);
+  const named = options.model ?? file.model ?? (env.ECHELON_MODEL || DEFAULT_MODELS[provider]);
+  const models = [named, ...file.fallback_models].map((model): ModelTarget => ({
+    client,
+    model,
+    ...(file.max_output_tokens === undefined ? {} : { maxOutputTokens: file.max_output_tokens }),
+    ...(file.context_window === undefined ? {} : { contextWindow: file.context_window }),
+  }));
+  return { models, name: provider === 'scripted' ? `SCRIPTED (${named})` : `${provider} ${named}` };
+}
+
+function limitsOf({ limits }: SettingsFile): LoopLimits {
+  const { max_turns, max_tool_calls, max_wall_seconds, max_tokens } = limits;
+  return {
+    ...(max_turns === undefined ? {} : { turnCap: max_turns }),
+    budgets: {
+      ...(max_tool_calls === undefined ? {} : { launches: max_tool_calls }),
+      ...(max_wall_seconds === undefined ? {} : { wallTimeMs: max_wall_seconds * 1_000 }),
+      ...(max_tokens === undefined ? {} : { tokens: max_tokens }),
+    },
+  };
+}
+
+/** `run_command:git *` is a rule on its commands, `edit_file:src/*` one on its paths, `edit_file` one on the whole tool. */
+function rulesOf(decision: PermissionRule['decision'], given: readonly string[] = []): readonly PermissionRule[] {
+  return given.map((text) => {
+    const at = text.indexOf(':');
+    if (at < 0) return { decision, tool: text };
+    const [tool, pattern] = [text.slice(0, at), text.slice(at + 1)];
+    if (tool === '' || pattern === '') throw usage(`${JSON.stringify(text)} is no rule: write a tool, or tool:pattern.`);
+    return tool === 'run_command' ? { decision, tool, command: pattern } : { decision, tool, path: pattern };
+  });
+}
