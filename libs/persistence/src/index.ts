@@ -35,6 +35,7 @@ export {
 } from './sql/notification.js';
 export {
   findReplacedRows,
+  hideUnsentPrompts,
   listCallingResponses,
   listHistory,
   storeSummaryRequest,
