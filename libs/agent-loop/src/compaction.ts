@@ -30,6 +30,7 @@ type Compacted =
 
 /** Before a request: compacts a prompt that leaves too little room, or says that it cannot fit. */
 export async function fitPrompt<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
+  if (run.prepared) return null;
   const { window, threshold } = roomOf(modelOf(run));
   const tokens = run.size.of(run.history);
   if (tokens <= threshold) return null;

@@ -34,7 +34,7 @@ export interface StartingPoint {
   readonly counters?: LoopCounters;
   /** What an earlier run left unrecorded, if its caller did not store it. */
   readonly unrecorded?: Unrecorded;
-  /** The opening of this turn and its Leads, as far as they stand in `history`: the same objects. Compaction keeps their words (L19). */
+  /** The opening of this turn, then its Leads, as far as they stand in `history`: the same objects. Compaction keeps their words (L19). */
   readonly instructions?: readonly ModelMessage[];
   /** How many messages an earlier compaction put at the beginning of `history`: its summary and what it kept of its turn. */
   readonly compacted?: number;

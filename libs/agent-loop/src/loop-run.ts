@@ -26,6 +26,8 @@ export class LoopRun<Context> {
   readonly instructions: Set<ModelMessage>;
   /** Messages that the last compaction put at the beginning of the history. */
   compacted: number;
+  /** An earlier run prepared the next request, with Leads at its end: it goes out as it was, whatever its size. */
+  prepared: boolean;
   readonly barriers: Barriers;
   readonly ledger: CallLedger;
   readonly guard: LoopGuard;
@@ -64,6 +66,7 @@ export class LoopRun<Context> {
     if (open !== null) this.history.push(open);
     this.compacted = start.compacted ?? 0;
     this.instructions = new Set(start.instructions);
+    this.prepared = this.instructions.size > 1 && start.instructions?.at(-1) === this.history.at(-1);
     this.size = new PromptSize(estimateOverhead({ system: input.system, tools: input.tools.specifications }));
     this.knowSize();
     this.sendType = start.opening?.sendType ?? start.sendType ?? (this.history.at(-1)?.role === 'user' ? 'user' : 'tool_result');
@@ -117,6 +120,7 @@ export class LoopRun<Context> {
   /** Appends what a request's transaction included; from here on nothing is unsent. */
   takeBoundaryInput(messages: readonly ModelMessage[]): void {
     this.unsentResults = null;
+    this.prepared = false;
     if (messages.length === 0) return;
     for (const message of messages) {
       this.history.push(message);
