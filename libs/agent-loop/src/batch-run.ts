@@ -123,8 +123,15 @@ async function conclude<Context>(batch: Batch<Context>, slot: Slot<Context>, exe
   const settled = await bound(batch, await runAfterTool(batch, slot, execution.settled));
   slot.settled = settled;
   if (settled.endsTurn) batch.endedBy ??= settled;
-  const fault = execution.end === 'settled' && execution.fault !== undefined ? { fault: execution.fault } : {};
-  batch.input.emit({ type: 'tool_settled', callId: settled.callId, status: settled.status, ...fault });
+  const { callId, status, text, structured } = settled;
+  batch.input.emit({
+    type: 'tool_settled',
+    callId,
+    status,
+    text,
+    ...(structured === undefined ? {} : { structured }),
+    ...(execution.end === 'settled' && execution.fault !== undefined ? { fault: execution.fault } : {}),
+  });
   return settled;
 }
 

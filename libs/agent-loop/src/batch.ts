@@ -127,7 +127,7 @@ export function settle<Context>(
   text: string,
 ): void {
   slot.settled = settleUnrun(slot.call, status, text);
-  batch.input.emit({ type: 'tool_settled', callId: slot.call.callId, status });
+  batch.input.emit({ type: 'tool_settled', callId: slot.call.callId, status, text });
 }
 
 /** The calls that are not answered yet. */

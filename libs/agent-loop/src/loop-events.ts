@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelFailure, Usage } from './model-port.js';
-import type { CallStatus } from './call-result.js';
+import type { CallStatus, SettledCall } from './call-result.js';
 
 /** Why an attempt is sent again. */
 export type RetryCause = 'request_failed' | 'stream_interrupted' | 'empty_response' | 'output_limit' | 'tool_format';
@@ -20,6 +20,14 @@ export type LoopEvent =
   | { readonly type: 'stop_hook_loop'; readonly blocks: number }
   | { readonly type: 'tool_started'; readonly callId: string; readonly name: string }
   | { readonly type: 'tool_output'; readonly callId: string; readonly chunk: string }
-  | { readonly type: 'tool_settled'; readonly callId: string; readonly status: CallStatus; readonly fault?: unknown };
+  /** `text` is what the model will read, unless the batch's hook adds to it or its output budget cuts it. */
+  | {
+      readonly type: 'tool_settled';
+      readonly callId: string;
+      readonly status: CallStatus;
+      readonly text: string;
+      readonly structured?: SettledCall['structured'];
+      readonly fault?: unknown;
+    };
 
 export type EventSink = (event: LoopEvent) => void;
