@@ -1,12 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ModelClient, ToolResult } from '@echelon/agent-loop';
+import { waitFor } from '@echelon/testkit';
 import type { CatalogueTool } from '@echelon/tools';
 import { z } from 'zod';
 import { World } from '../../../test/support/world.js';
-import { LoopRuntime } from './loop-runtime.js';
+import { LoopRuntime, type LoopRuntimeOptions } from './loop-runtime.js';
 
 let world: World;
 let workspaceRoot: string;
@@ -34,14 +35,8 @@ function work(execute: CatalogueTool['execute']): CatalogueTool {
   return { ...about, effect: 'execute', concurrencySafe: false, idempotent: false, execute };
 }
 
-/** Runs a turn whose tool is told, once it runs, that the process hands over. */
-async function handOver(handOverMs: number, finish: (signal: AbortSignal) => Promise<ToolResult>) {
-  const leaving = new AbortController();
-  const tool = work((_input, { signal }) => {
-    leaving.abort();
-    return finish(signal);
-  });
-  const runtime = new LoopRuntime({
+function openRuntime(tool: CatalogueTool, given: Partial<LoopRuntimeOptions> = {}): LoopRuntime {
+  return new LoopRuntime({
     database: world.database,
     transactions: world.transactions,
     bus: {
@@ -54,11 +49,22 @@ async function handOver(handOverMs: number, finish: (signal: AbortSignal) => Pro
     clientOf: () => client,
     workspaceRoot,
     endCommand: () => Promise.resolve(true),
-    handOverMs,
+    handOverMs: 25_000,
     subagentDepth: 2,
-    commandSlot: (work) => work(),
+    commandSlot: (run) => run(),
     onHookFailure: () => undefined,
+    ...given,
   });
+}
+
+/** Runs a turn whose tool is told, once it runs, that the process hands over. */
+async function handOver(handOverMs: number, finish: (signal: AbortSignal) => Promise<ToolResult>) {
+  const leaving = new AbortController();
+  const tool = work((_input, { signal }) => {
+    leaving.abort();
+    return finish(signal);
+  });
+  const runtime = openRuntime(tool, { handOverMs });
   const { sessionId } = await world.task();
   const never = new AbortController().signal;
   const report = await runtime.run(await world.openTurn(sessionId), { stop: never, lost: never, handOver: leaving.signal });
@@ -75,4 +81,34 @@ test('a tool that runs at a hand-over has the seconds that an operator gives it,
     return { text: 'killed', isError: true };
   });
   expect(interrupted).toEqual({ stop: 'handed_over', call: 'intent' });
+});
+
+test('the commands of hooks take command slots; one that fails is told with its turn; a stop ends one that runs, and its call never starts [K24]', async () => {
+  const told: unknown[] = [];
+  const stop = new AbortController();
+  let slots = 0;
+  const tool = work(() => Promise.reject(new Error('the call has started')));
+  const runtime = openRuntime(tool, {
+    commandSlot: (run) => {
+      slots++;
+      return run();
+    },
+    onHookFailure: (failure) => told.push(failure),
+  });
+  const { sessionId } = await world.task();
+  const hooks = { prompt_submit: [{ command: 'exit 1' }], before_tool: [{ command: 'touch begun; sleep 641', on_failure: 'block' }] };
+  const [place] = await world.rows<{ folder: string }>(
+    `WITH hooked AS (UPDATE agent_profile p SET hooks = $2 FROM session s WHERE s.id = $1 AND p.id = s.profile_id)
+     SELECT t.folder FROM session s JOIN task t ON t.id = s.task_id WHERE s.id = $1`,
+    [sessionId, JSON.stringify(hooks)],
+  );
+  const claimed = await world.openTurn(sessionId);
+  const never = new AbortController().signal;
+  const run = runtime.run(claimed, { stop: stop.signal, lost: never, handOver: never });
+  await waitFor('the hook runs', () => existsSync(path.join(workspaceRoot, place?.folder ?? '', 'begun')));
+  stop.abort();
+  expect((await run).stop).toEqual({ reason: 'cancelled', by: 'signal' });
+  expect(slots).toBe(2);
+  const message = 'The prompt_submit hook "exit 1" failed: it ended with exit code 1.';
+  expect(told).toEqual([{ event: 'prompt_submit', hook: 'exit 1', message, blocked: false, sessionId, turnId: claimed.turn.id }]);
 });
