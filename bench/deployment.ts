@@ -14,6 +14,21 @@ export interface DeploymentOptions {
   readonly redisUrl?: string;
 }
 
+/** The environment of programs that share a new database. */
+export async function deploymentEnv(context: BenchContext, redisUrl = ''): Promise<Readonly<Record<string, string>>> {
+  const database = `bench_${randomBytes(4).toString('hex')}`;
+  return {
+    DATABASE_URL: await context.createDatabase(database),
+    REDIS_URL: redisUrl,
+    ECHELON_QUEUE_NAMESPACE: database,
+    ECHELON_DATA_DIR: path.join(context.folder, database),
+    ECHELON_SCRIPTED_MODEL_URL: context.modelUrl,
+    ECHELON_LOG_LEVEL: 'error',
+    ECHELON_LIMIT_CREATES_PER_TREE_MINUTE: '1000000',
+    ECHELON_LIMIT_QUEUE_ENTRIES: '0',
+  };
+}
+
 /** Resolves when it takes calls. */
 async function startProgram(name: ContestantName, env: Readonly<Record<string, string>>): Promise<MeasuredProgram> {
   const program = new MeasuredProgram(name, env);
@@ -38,17 +53,7 @@ export class Deployment {
 
   /** Starts it on a database of its own. */
   static async open(context: BenchContext, name: ContestantName, { apart = false, redisUrl }: DeploymentOptions = {}): Promise<Deployment> {
-    const database = `bench_${randomBytes(4).toString('hex')}`;
-    const env: Readonly<Record<string, string>> = {
-      DATABASE_URL: await context.createDatabase(database),
-      REDIS_URL: redisUrl ?? '',
-      ECHELON_QUEUE_NAMESPACE: database,
-      ECHELON_DATA_DIR: path.join(context.folder, database),
-      ECHELON_SCRIPTED_MODEL_URL: context.modelUrl,
-      ECHELON_LOG_LEVEL: 'error',
-      ECHELON_LIMIT_CREATES_PER_TREE_MINUTE: '1000000',
-      ECHELON_LIMIT_QUEUE_ENTRIES: '0',
-    };
+    const env = await deploymentEnv(context, redisUrl);
     const start = (variables: Readonly<Record<string, string>>) => startProgram(name, { ...env, ...variables });
     const worker = await start({});
     return new Deployment(start, apart ? [worker, await start({ BENCH_WORKER: 'false' })] : [worker]);

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-const MEASUREMENTS = ['B1', 'B3', 'B4', 'B6', 'B11'] as const;
+const MEASUREMENTS = ['B1', 'B2', 'B3', 'B4', 'B6', 'B8', 'B11'] as const;
 export type MeasurementId = (typeof MEASUREMENTS)[number];
 
 export interface BenchOptions {

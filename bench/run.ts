@@ -5,7 +5,9 @@ import path from 'node:path';
 import type { BenchContext } from './context.js';
 import { MeasuredProgram } from './measured-program.js';
 import { measureAskResume } from './measurements/ask-resume.js';
+import { measureJournaledLoop } from './measurements/journaled-loop.js';
 import { measureLoopOverhead } from './measurements/loop-overhead.js';
+import { measureManyLoops } from './measurements/many-loops.js';
 import { measureQuestionTree } from './measurements/question-tree.js';
 import { measureQueueStart } from './measurements/queue-start.js';
 import { measureWaitingSessions } from './measurements/waiting-sessions.js';
@@ -17,9 +19,11 @@ import { formatTable } from './table.js';
 
 const MEASURE: Readonly<Record<MeasurementId, (context: BenchContext) => Promise<readonly Row[]>>> = {
   B1: measureLoopOverhead,
+  B2: measureJournaledLoop,
   B3: measureAskResume,
   B4: measureQueueStart,
   B6: measureWaitingSessions,
+  B8: measureManyLoops,
   B11: measureQuestionTree,
 };
 

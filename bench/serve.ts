@@ -1,4 +1,5 @@
 /** A measured program's end of the message channel. */
+import { inspect } from 'node:util';
 
 export interface Request {
   readonly id: number;
@@ -26,7 +27,7 @@ async function answer(handlers: Readonly<Record<string, Handler>>, { id, method,
     if (!handler) throw new Error(`no method ${method}`);
     reply({ id, value: await handler(input as never) });
   } catch (error) {
-    reply({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    reply({ id, error: inspect(error) });
   }
 }
 

@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { complete } from './bare-completion.js';
 import { OPENING, SYSTEM } from './read-line.js';
 
-export async function runBareHttpLoop(url: string, model: string, tool: ToolDefinition): Promise<void> {
+/** `keep` is awaited with the messages of every round, once its calls are answered, and with those of the opening and the end. */
+export async function runBareHttpLoop(
+  url: string,
+  model: string,
+  tool: ToolDefinition,
+  keep?: (messages: readonly object[]) => Promise<unknown>,
+): Promise<void> {
   const tools = [
     { type: 'function', function: { name: tool.name, description: tool.description, parameters: z.toJSONSchema(tool.input) } },
   ];
@@ -13,14 +19,17 @@ export async function runBareHttpLoop(url: string, model: string, tool: ToolDefi
     { role: 'system', content: SYSTEM },
     { role: 'user', content: OPENING },
   ];
+  await keep?.(messages);
   for (;;) {
     const { text, calls } = await complete(url, { model, messages, tools });
-    if (calls.length === 0) return;
-    messages.push({ role: 'assistant', content: text, tool_calls: calls });
+    const kept = messages.length;
+    messages.push({ role: 'assistant', content: text, ...(calls.length > 0 ? { tool_calls: calls } : {}) });
     for (const call of calls) {
       const input = tool.input.parse(JSON.parse(call.function.arguments));
       const result = await tool.execute(input, { callId: call.id, signal, context: undefined });
       messages.push({ role: 'tool', tool_call_id: call.id, content: result.text });
     }
+    await keep?.(messages.slice(kept));
+    if (calls.length === 0) return;
   }
 }

@@ -1,14 +1,13 @@
 /** The product as one process of a deployment: with a worker, or (`BENCH_WORKER=false`) as the server that only takes requests. */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRefusal } from '@echelon/domain';
-import type { AgentActor, OperatorActor, Outcome } from '@echelon/orchestration';
+import type { AgentActor } from '@echelon/orchestration';
 import { createPlatform, readConfig } from '@echelon/platform';
 import { now } from '../clock.js';
 import type { Begun, Contestant } from '../contestant.js';
 import { paced } from '../paced.js';
 import { serve } from '../serve.js';
 import { until } from '../until.js';
+import { accepted, createProfile, createWorkspace, OPERATOR } from './platform-setup.js';
 import { createRestCost } from './rest-cost.js';
 import { createTreeWork } from './platform-tree.js';
 import { createWaitingWork } from './platform-waiting.js';
@@ -19,9 +18,12 @@ const QUESTIONS = 100;
 
 const platform = await createPlatform(readConfig(), { worker: process.env.BENCH_WORKER !== 'false' });
 const { services, database } = platform;
-const operator: OperatorActor = { kind: 'operator', tokenId: randomUUID(), operatorId: randomUUID(), name: 'bench' };
-const { id: workspaceId } = accepted(await services.workspaces.create(operator, { name: randomUUID() }));
-const profiles = { loop: await createProfile('loop'), external: await createProfile('external') };
+const operator = OPERATOR;
+const workspaceId = await createWorkspace(services);
+const profiles = {
+  loop: await createProfile(services, workspaceId, 'loop'),
+  external: await createProfile(services, workspaceId, 'external'),
+};
 const roots: string[] = [];
 const parents = new Map<string, AgentActor>();
 let children = 0;
@@ -142,27 +144,4 @@ async function createTask(given: {
 }) {
   const place = given.parent_id === undefined ? { workspace_id: workspaceId } : {};
   return accepted(await services.tasks.create(operator, { autopilot: false, blocked_by: [], start_agent: true, ...place, ...given }, null));
-}
-
-async function createProfile(runtime: 'loop' | 'external'): Promise<string> {
-  const profile = await services.profiles.create(operator, {
-    workspace_id: workspaceId,
-    name: runtime,
-    runtime,
-    provider: 'scripted',
-    model: 'scripted',
-    system_prompt: '',
-    max_output_tokens: null,
-    fallback_models: [],
-    budgets: {},
-    hooks: {},
-    parent_question_timeout_seconds: null,
-    user_question_timeout_seconds: null,
-  });
-  return accepted(profile).id;
-}
-
-function accepted<T extends object>(outcome: Outcome<T>): T {
-  if (isRefusal(outcome)) throw new Error(`refused: ${outcome.code} ${JSON.stringify(outcome.details)}`);
-  return outcome;
 }

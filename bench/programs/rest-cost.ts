@@ -34,7 +34,8 @@ async function countTransactions(databaseUrl: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-function collectedHeap(): number {
+/** Kilobytes of heap in use after a collection. */
+export function collectedHeap(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();

@@ -62,7 +62,8 @@ class ScriptedModelServer implements ScriptedModel {
   url = '';
   private script: AgentScript;
   private readonly record: boolean;
-  private readonly server = createServer((request, response) => {
+  /** It never gives up an idle connection: a client that takes one up again just then would fail for no reason of a script. */
+  private readonly server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     this.handle(request, response).catch((error: Error) => response.destroy(error));
   });
   private waiting: { readonly count: number; readonly resolve: () => void }[] = [];
