@@ -12,7 +12,7 @@ export interface AgentActor {
   readonly workspaceId: string;
   readonly taskId: string;
   readonly sessionId: string;
-  /** Set for a turn that our loop runs; an external agent's turn is the session's open one. */
+  /** The turn that the call belongs to, where we run it; an agent that somebody else runs acts in the session's open one. */
   readonly turnId: string | null;
   readonly callId: string | null;
   /** The token that an agent from outside calls with: it holds the session's lease. */

@@ -1,4 +1,4 @@
-/** The port through which a turn is run: by our own loop, or by an external agent. */
+/** The port through which a turn is run: by our own loop, or by an agent over ACP. */
 import type { LoopStop } from '@echelon/agent-loop';
 import type { ClaimedTurn } from './claim.js';
 import type { Unit } from './unit-of-work.js';
@@ -13,8 +13,17 @@ export interface TurnSignals {
   readonly handOver: AbortSignal;
 }
 
+/** The turn died in its middle and cannot be taken up again: its agent crashed, or had to be ended with its worker. */
+export interface Interrupted {
+  readonly reason: 'interrupted';
+  readonly explanation: string;
+}
+
+/** Why a runtime ended a turn. */
+export type TurnStop = LoopStop | Interrupted;
+
 export interface TurnReport {
-  readonly stop: LoopStop;
+  readonly stop: TurnStop;
   /** Stores what no barrier has stored yet, in the transaction of the settlement (agent-loop.md §7, barrier 5). */
   readonly record: (unit: Unit) => Promise<void>;
 }

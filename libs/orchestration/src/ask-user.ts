@@ -3,7 +3,7 @@
  * update, and the parked turn runs on.
  */
 import type { AnswerUserQuestion, AskQuestions, UserQuestion } from '@echelon/contracts';
-import { canonicalText, deriveContract, isDriven, isRefusal, type Limits, refuse, type Refusal, sessionMachine } from '@echelon/domain';
+import { canonicalText, deriveContract, isRefusal, isResumable, type Limits, refuse, type Refusal, sessionMachine } from '@echelon/domain';
 import {
   cancelQuestionNotice,
   decideUserQuestion,
@@ -48,19 +48,19 @@ export async function askUser(
   if (same) return readAgain(unit, session, same);
   const turn = await findOpenTurn(unit, session.id);
   const refusal = (await refuseAsker(unit, session)) ?? refuseTurn(turn, actor);
-  return refusal ?? storeUserQuestion(unit, session, isDriven(session.runtime) ? turn : null, { ...asked, ...hashes });
+  return refusal ?? storeUserQuestion(unit, session, isResumable(session.runtime) ? turn : null, { ...asked, ...hashes });
 }
 
 /** Whoever reads the decision by asking again does not hear of it a second time. */
 async function readAgain(unit: Unit, session: SessionRow, question: UserQuestionRow): Promise<UserQuestion> {
-  if (!isDriven(session.runtime) && question.metadata.status !== 'pending')
+  if (!isResumable(session.runtime) && question.metadata.status !== 'pending')
     await followChange(unit, await cancelQuestionNotice(unit, question.id));
   return toUserQuestion({ ...question, task_id: session.task_id });
 }
 
-/** An agent that somebody else runs hears of the decision with its next messages; its turn ended when it asked. */
-async function tellAttached(unit: Unit, session: SessionRow, question: UserQuestion): Promise<void> {
-  if (isDriven(session.runtime)) return;
+/** An agent whose turn cannot wait in its middle hears of the decision with its next messages; its turn ended when it asked. */
+async function tellAsker(unit: Unit, session: SessionRow, question: UserQuestion): Promise<void> {
+  if (isResumable(session.runtime)) return;
   const entry = { sessionId: session.id, rank: 0, kind: 'notice', senderKind: 'system', questionId: question.id } as const;
   await enqueue(unit, { ...entry, text: decisionText(question) });
 }
@@ -153,7 +153,7 @@ async function decide(
   if (!decided) return lostTo(unit, found.id, session);
   await insertAudit(unit, { workspaceId: session.workspace_id, actor: by, action: `question.${decision.status}`, subject: found.id });
   const question = toUserQuestion({ ...decided, task_id: session.task_id });
-  await tellAttached(unit, session, question);
+  await tellAsker(unit, session, question);
   await refreshWork(unit, session.id);
   await unit.tell({
     workspaceId: session.workspace_id,

@@ -1,9 +1,13 @@
-/** Freeing a void lease (K10, K12, K22): the turn stays open and runnable, or closes `interrupted` after the third takeover in vain. */
-import { isDriven } from '@echelon/domain';
+/**
+ * Freeing a void lease (K10, K12, K22): the turn stays open and runnable, or closes `interrupted`: after the third takeover in vain, or
+ * at the first where it cannot go on in its middle.
+ */
+import { isDriven, isResumable } from '@echelon/domain';
 import { backOff, countTakeover, findOpenTurn, findSession, isLeaseLive, readSilence } from '@echelon/persistence';
 import { endIdleTurn } from './attached-turn.js';
 import type { ClaimedTurn } from './claim.js';
 import { lockForSettlement } from './ending.js';
+import { tellInterrupted } from './interrupted-turn.js';
 import { refreshWork, release } from './session-queue.js';
 import { endTurn } from './settle.js';
 import type { Transactions, Unit } from './unit-of-work.js';
@@ -38,7 +42,17 @@ export async function recoverLease(transactions: Transactions, sessionId: string
   });
 }
 
+/** The prompt may have been sent, and nobody can go on with what its agent began; one that is to stop is ended by its next holder. */
+function isLost({ session, turn }: ClaimedTurn): boolean {
+  return !isResumable(session.runtime) && turn.system_prompt !== null && turn.stop_requested_at === null;
+}
+
 async function judgeTurn(unit: Unit, held: ClaimedTurn): Promise<void> {
+  if (isLost(held)) {
+    await tellInterrupted(unit, held.turn);
+    await endTurn(unit, held, { outcome: 'interrupted', detail: 'its worker ended in the middle of it' }, { yieldToOthers: true });
+    return;
+  }
   const takeovers = await countTakeover(unit, held.turn.id);
   if (takeovers >= TAKEOVERS_AT_MOST) {
     const detail = `the turn's worker died ${takeovers} times without progress`;

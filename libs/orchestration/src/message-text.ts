@@ -26,6 +26,16 @@ export function lostDeliveryText({ id, kind }: Pick<QueueEntryRow, 'id' | 'kind'
   ].join('\n');
 }
 
+/** An agent over ACP that died in the middle of a turn hears of it when it begins anew. */
+export function interruptedTurnText({ id, kind }: Pick<QueueEntryRow, 'id' | 'kind'>): string {
+  return [
+    `Notice from the system: your last turn was interrupted in its middle. A message (kind ${kind}, delivery_id ${id}) had opened it.`,
+    'What you had done until then has taken effect; what you were doing may have. The message is not sent to you again by itself.',
+    '',
+    `Read it with get_message_delivery_kandev ${JSON.stringify({ delivery_id: id })}. Look at what is there already, then do what is left.`,
+  ].join('\n');
+}
+
 /** Another agent's words: attributed, quoted, with the call that replies. They are a peer's and not the operator's (V5). */
 export function peerMessageText(words: string, sender: SendingTask): string {
   const { task, sessionId, relation, answerable = true } = sender;

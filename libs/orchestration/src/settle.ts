@@ -2,7 +2,7 @@
  * Settlement: closing a turn, deciding what follows and giving the lease back are one transaction under the session's lock,
  * the lock that an enqueuer takes (K5). Parking is a settlement too (K13).
  */
-import { type LoopStop, type Wait } from '@echelon/agent-loop';
+import type { Wait } from '@echelon/agent-loop';
 import {
   nextDelivery,
   nextWork,
@@ -23,9 +23,10 @@ import {
   type SessionRow,
   setWakeAt,
 } from '@echelon/persistence';
-import type { TurnReport } from './agent-runtime.js';
+import type { TurnReport, TurnStop } from './agent-runtime.js';
 import type { ClaimedTurn } from './claim.js';
 import { alertParent, closeTurn, lockForRest, lockForSettlement, moveTask } from './ending.js';
+import { tellInterrupted } from './interrupted-turn.js';
 import { followUpQuestions } from './question-follow-up.js';
 import { refreshWork, release } from './session-queue.js';
 import { settleStep } from './settle-step.js';
@@ -69,7 +70,7 @@ export async function settle(
 }
 
 /** Locks no more than this end of the turn may touch, by a step that stays as it is until the commit; `null` when the lease is lost or nothing is open any more. */
-async function lockTurn(unit: Unit, claimed: ClaimedTurn, stop: LoopStop): Promise<ClaimedTurn | null> {
+async function lockTurn(unit: Unit, claimed: ClaimedTurn, stop: TurnStop): Promise<ClaimedTurn | null> {
   const { session, task, lease } = claimed;
   const seen = await findOpenTurn(unit, session.id);
   const wide = seen !== null && (await reachesOthers(unit, { ...claimed, turn: seen }, stop, findStepOf));
@@ -111,8 +112,10 @@ function parkReason(waits: readonly Wait[]): ParkReason {
   return kinds[first.kind];
 }
 
-function end(unit: Unit, claimed: ClaimedTurn, stop: LoopStop, options: SettleOptions): Promise<Settled> {
-  return endTurn(unit, claimed, { outcome: outcomeOf(claimed, stop) ?? 'interrupted', detail: detailOf(stop) }, options);
+async function end(unit: Unit, claimed: ClaimedTurn, stop: TurnStop, options: SettleOptions): Promise<Settled> {
+  const outcome = outcomeOf(claimed, stop) ?? 'interrupted';
+  if (stop.reason === 'interrupted' && outcome === 'interrupted') await tellInterrupted(unit, claimed.turn);
+  return endTurn(unit, claimed, { outcome, detail: detailOf(stop) }, options);
 }
 
 /** Closes a turn and does what follows from that: the one end, for the holder's settlement and for a turn that no holder will end. */

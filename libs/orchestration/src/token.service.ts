@@ -2,9 +2,9 @@
  * Bearer tokens of operators and of sessions.
  *
  * T1  A secret is shown once, at its issue; only its SHA-256 is stored, and a lookup compares nothing but hashes.
- * T2  A session's token ends with its session, whether or not it was revoked (architecture.md §7).
+ * T2  A session's token ends with its session, and one that an agent was given for a turn with that turn, whether or not it was revoked
+ *     (architecture.md §7).
  */
-import { createHash, randomBytes } from 'node:crypto';
 import type { IssuedToken, IssueToken, Page, PageQuery, Token } from '@echelon/contracts';
 import { canonicalText, isRefusal, refuse, type Refusal, sessionMachine } from '@echelon/domain';
 import {
@@ -29,10 +29,9 @@ import { type Actor, actorName, type OperatorActor } from './actor.js';
 import type { Outcome } from './outcome.js';
 import { pageByCreation, readPageByCreation } from './page.js';
 import { isId, operatorOnly } from './scope.js';
+import { hashSecret, newSecret } from './token-secret.js';
 import type { Transactions, Unit } from './unit-of-work.js';
 
-const PREFIXES = { operator: 'ech_op_', session: 'ech_ag_' } as const;
-const SECRET_BYTES = 32;
 /** `last_used_at` is written at most this often. */
 const USED_AGAIN_AFTER_SECONDS = 60;
 
@@ -113,8 +112,8 @@ async function findNamedSession(tx: Tx, input: IssueToken): Promise<SessionRow |
 }
 
 async function issueToken(unit: Unit, token: Omit<NewToken, 'hash'>): Promise<{ readonly secret: string; readonly token: Token }> {
-  const secret = PREFIXES[token.owner.kind] + randomBytes(SECRET_BYTES).toString('base64url');
-  const row = await insertToken(unit, { ...token, label: canonicalText(token.label), hash: hashSecret(secret) });
+  const { secret, hash } = newSecret(token.owner.kind);
+  const row = await insertToken(unit, { ...token, label: canonicalText(token.label), hash });
   return { secret, token: toToken(row) };
 }
 
@@ -127,10 +126,6 @@ export async function issueToOperator(unit: Unit, label: string): Promise<string
   return issued.secret;
 }
 
-function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
-}
-
 async function audit(unit: Unit, actor: string, action: string, token: Token): Promise<void> {
   const detail = { kind: token.kind, label: token.label, session_id: token.session_id };
   await insertAudit(unit, { workspaceId: token.workspace_id, actor, action, subject: token.id, detail });
@@ -138,8 +133,8 @@ async function audit(unit: Unit, actor: string, action: string, token: Token): P
 
 function toActor(token: ValidToken): Actor {
   if (token.kind === 'operator') return { kind: 'operator', tokenId: token.id, operatorId: token.operator_id, name: token.operator_name };
-  const { workspace_id: workspaceId, task_id: taskId, session_id: sessionId } = token;
-  return { kind: 'agent', workspaceId, taskId, sessionId, turnId: null, callId: null, tokenId: token.id };
+  const { workspace_id: workspaceId, task_id: taskId, session_id: sessionId, turn_id: turnId } = token;
+  return { kind: 'agent', workspaceId, taskId, sessionId, turnId, callId: null, tokenId: token.id };
 }
 
 function toToken(row: TokenRow): Token {

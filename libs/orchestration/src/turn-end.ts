@@ -1,21 +1,25 @@
 /** How a turn ended, in the words of its row, and how far that reaches. */
-import { type LoopStop, turnOutcome } from '@echelon/agent-loop';
+import { turnOutcome } from '@echelon/agent-loop';
 import { NO_STEP, type Reach, reachesFamily, type StepFacts, type TurnOutcome } from '@echelon/domain';
 import { findStep, holdStep, type StepView, type TaskRow, type Tx } from '@echelon/persistence';
+import type { TurnStop } from './agent-runtime.js';
 import type { ClaimedTurn } from './claim.js';
 
 /** `null` for a turn that goes on later. */
-export function outcomeOf({ turn }: ClaimedTurn, stop: LoopStop): TurnOutcome | null {
-  return turnOutcome({ stop, stopRequested: turn.stop_requested_at !== null, interrupted: false });
+export function outcomeOf({ turn }: ClaimedTurn, stop: TurnStop): TurnOutcome | null {
+  const stopRequested = turn.stop_requested_at !== null;
+  if (stop.reason === 'interrupted') return turnOutcome({ stop: null, stopRequested, interrupted: true });
+  return turnOutcome({ stop, stopRequested, interrupted: false });
 }
 
 /** What a person is told beside the outcome. */
-export function detailOf(stop: LoopStop): string | null {
+export function detailOf(stop: TurnStop): string | null {
   switch (stop.reason) {
     case 'error':
       return `${stop.kind}: ${stop.message}`;
     case 'loop_detected':
     case 'prompt_blocked':
+    case 'interrupted':
       return stop.explanation;
     case 'budget_exhausted':
       return stop.budget;
@@ -37,7 +41,7 @@ export function reachOf({ turn, task }: ClaimedTurn, outcome: TurnOutcome, step:
 }
 
 /** Whether this end may touch other tasks than the turn's own, by the step as `read` reads it; a turn that goes on later touches none. */
-export async function reachesOthers(tx: Tx, claimed: ClaimedTurn, stop: LoopStop, read: ReadStep): Promise<boolean> {
+export async function reachesOthers(tx: Tx, claimed: ClaimedTurn, stop: TurnStop, read: ReadStep): Promise<boolean> {
   const outcome = outcomeOf(claimed, stop);
   return outcome !== null && reachesFamily(reachOf(claimed, outcome, await read(tx, claimed.task)));
 }

@@ -113,6 +113,7 @@ export {
   insertOperator,
   insertToken,
   revokeToken,
+  sendTurnToken,
   touchToken,
   type NewToken,
   type ValidToken,
@@ -122,6 +123,7 @@ export { deletePlan, findPlan, findPlanWrite, insertPlanWrite, type PlanRow, typ
 export { insertWorkspace } from './sql/write-workspace.js';
 export { deleteGrant, holdGrant, insertGrant, listGrants, type WorkspaceGrantRow } from './sql/workspace-grant.js';
 export { findDefaultWorkspace, workspaceExists } from './sql/find-workspace.js';
+export { storeAgentSession } from './sql/agent-session.js';
 export { listTokens } from './token.repository.js';
 export { findWorkspace, listWorkspaces } from './workspace.repository.js';
 export { endLiveSession, fenceSession, restWaitingSession, setAutoRun } from './sql/end-session.js';

@@ -12,6 +12,10 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly allowedHosts: readonly string[];
+  /** Where agents that a worker starts reach our MCP endpoint; `null` where the port is not known beforehand. */
+  readonly mcpUrl: string | null;
+  /** Names of variables that those agents may see. */
+  readonly agentVariables: readonly string[];
   readonly slots: number;
   readonly commandSlots: number | null;
   /** What running commands may still use once the process is told to end (K23). */
@@ -46,18 +50,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
 function toConfig(values: ReadonlyMap<string, unknown>, env: Config['env']): Config {
   const find = <T>(name: (typeof VARIABLES)[number]['name']): T | null => (values.get(name) as T | undefined) ?? null;
   const dataDir = path.resolve(find<string>('ECHELON_DATA_DIR') ?? '.echelon');
+  const host = find<string>('ECHELON_HOST') ?? '127.0.0.1';
+  const port = find<number>('ECHELON_PORT') ?? 4600;
   return {
     databaseUrl: find('DATABASE_URL'),
     migrationDatabaseUrl: find('ECHELON_MIGRATION_DATABASE_URL'),
     redisUrl: find('REDIS_URL'),
     dataDir,
     workspaceRoot: path.resolve(find<string>('ECHELON_WORKSPACE_ROOT') ?? path.join(dataDir, 'workspaces')),
-    host: find('ECHELON_HOST') ?? '127.0.0.1',
-    port: find('ECHELON_PORT') ?? 4600,
-    allowedHosts: (find<string>('ECHELON_ALLOWED_HOSTS') ?? '')
-      .split(',')
-      .map((host) => host.trim())
-      .filter(Boolean),
+    host,
+    port,
+    allowedHosts: listOf(find<string>('ECHELON_ALLOWED_HOSTS')),
+    mcpUrl: find('ECHELON_MCP_URL') ?? ownMcpUrl(host, port),
+    agentVariables: listOf(find<string>('ECHELON_AGENT_VARIABLES')),
     slots: find('ECHELON_SLOTS') ?? 64,
     commandSlots: find('ECHELON_COMMAND_SLOTS'),
     handOverMs: (find<number>('ECHELON_HAND_OVER_SECONDS') ?? 25) * 1_000,
@@ -68,6 +73,20 @@ function toConfig(values: ReadonlyMap<string, unknown>, env: Config['env']): Con
     retention: mapValues(RETENTION, ({ days }, name: RetentionName) => find<number>(retentionVariable(name)) ?? days),
     env,
   };
+}
+
+function listOf(names: string | null): readonly string[] {
+  return (names ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+}
+
+/** A server that listens everywhere is reached on this machine's own address. */
+function ownMcpUrl(host: string, port: number): string | null {
+  if (port === 0) return null;
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${reached}:${port}/mcp`;
 }
 
 function mapValues<Name extends string, Of>(

@@ -19,7 +19,7 @@ import {
   grantSchema,
   sessionOptions,
 } from '@echelon/persistence';
-import { LoopRuntime } from '@echelon/runtimes';
+import { AcpRuntime, LoopRuntime } from '@echelon/runtimes';
 import { createToolCatalogue, type ToolCatalogue } from '@echelon/tools';
 import { Closing } from './closing.js';
 import type { Config } from './config.js';
@@ -79,19 +79,16 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
     const catalogue = createToolCatalogue({ services, workspaceTools: createTaskTools(config, commands) });
     const clients = createClients(config);
     const { slots, handOverMs, retention } = config;
-    const runtime = new LoopRuntime({
-      database,
-      transactions,
-      bus,
-      catalogue,
-      clientOf: clients,
-      workspaceRoot: config.workspaceRoot,
-      endCommand,
-      handOverMs,
+    const shared = { database, transactions, bus, catalogue, workspaceRoot: config.workspaceRoot, handOverMs };
+    const loop = new LoopRuntime({
+      ...shared,
       subagentDepth: config.limits.subagent_depth,
+      clientOf: clients,
+      endCommand,
       commandSlot: (work, signal) => commands.run(work, signal),
       onHookFailure: ({ sessionId, turnId, ...failure }) => log.warn({ session_id: sessionId, turn_id: turnId, ...failure }, 'hook.failed'),
     });
+    const acp = new AcpRuntime({ ...shared, mcpUrl: config.mcpUrl, variables: config.agentVariables });
     const worker = root
       ? closing.add(
           await superviseWorker({
@@ -102,7 +99,7 @@ export async function createPlatform(config: Config, options: PlatformOptions): 
             queue,
             relay,
             sequencer,
-            runtime,
+            runtimes: { loop, acp },
             slots,
             handOverMs,
             retention,

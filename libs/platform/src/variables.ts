@@ -62,6 +62,18 @@ export const VARIABLES = [
     meaning: 'further host names, separated by commas, under which the server is reached',
     fallback: 'loopback names',
   },
+  {
+    name: 'ECHELON_MCP_URL',
+    ...address,
+    meaning: 'MCP endpoint as the agents reach it that a worker starts (runtime acp)',
+    fallback: 'http://<host>:<port>/mcp',
+  },
+  {
+    name: 'ECHELON_AGENT_VARIABLES',
+    ...text,
+    meaning: 'names of variables, separated by commas, that those agents may see beside PATH, HOME and the like',
+    fallback: 'none',
+  },
   { name: 'ECHELON_SLOTS', ...wholeNumber(1, 10_000), meaning: 'turns that one worker runs at once', fallback: '64' },
   {
     name: 'ECHELON_COMMAND_SLOTS',

@@ -46,7 +46,7 @@ function start(ran: string[]): Promise<WorkerHost> {
     queue,
     relay,
     sequencer: new Sequencer(world.database, bus, ignore),
-    runtime: agent(ran),
+    runtimes: { loop: agent(ran) },
     slots: 2,
     handOverMs: 1_000,
     log: { info: ignore, warn: ignore, error: ignore },

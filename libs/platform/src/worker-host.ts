@@ -5,11 +5,11 @@ import { hostname } from 'node:os';
 import type { Retention } from '@echelon/domain';
 import type { JobQueue } from '@echelon/messaging';
 import {
-  type AgentRuntime,
   type Logger,
   type Relay,
   type Sequencer,
   SessionRunner,
+  type SessionRunnerOptions,
   Sweeper,
   type Transactions,
 } from '@echelon/orchestration';
@@ -53,7 +53,7 @@ export interface WorkerHostOptions {
   readonly queue: JobQueue;
   readonly relay: Relay;
   readonly sequencer: Sequencer;
-  readonly runtime: AgentRuntime;
+  readonly runtimes: SessionRunnerOptions['runtimes'];
   /** The workspace root that this process reaches: it runs what lies there, and places new folders there. */
   readonly root: WorkspaceRoot;
   readonly slots: number;
@@ -118,12 +118,12 @@ interface Worker {
 }
 
 function createRunner(
-  { transactions, runtime, root, slots, log }: WorkerHostOptions,
+  { transactions, runtimes, root, slots, log }: WorkerHostOptions,
   { id, presence }: Omit<Worker, 'runner'>,
 ): SessionRunner {
   return new SessionRunner({
     transactions,
-    runtimes: { loop: runtime },
+    runtimes,
     claimer: { owner: `worker:${id}`, presence: presence.number, leaseMs: PRESENCE_TIMES.leaseMs, rootId: root.id },
     slots,
     onHeld: (sessions) => presence.hold(sessions),

@@ -62,7 +62,7 @@ async function start(runtime = agent(), { url, database }: Pick<World, 'url' | '
     queue,
     relay,
     sequencer: new Sequencer(database, bus, ignore),
-    runtime,
+    runtimes: { loop: runtime },
     slots: 2,
     handOverMs: 1_000,
     log: { info: log, warn: log, error: log },

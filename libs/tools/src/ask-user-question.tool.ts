@@ -3,8 +3,9 @@
  *
  * U1  The question is found again under its key, whatever its state: running the call once more, after a crash or after the
  *     answer, asks nothing twice and returns the answer as soon as there is one.
- * U2  In the loop a pending question parks the turn. Over MCP the call returns `pending`, and the agent repeats it; its call id
- *     is new then and its turn may be, so that there the key is what it asks.
+ * U2  In the loop a pending question parks the turn. Over MCP the call returns `pending`: an agent whose turn we run ends it, and hears
+ *     of the answer with its next one; any other repeats the call, under another call id then and maybe in another turn, so that there
+ *     the key is what it asks.
  */
 import type { ToolDefinition, ToolExecution, ToolResult } from '@echelon/agent-loop';
 import { AskQuestions, Id, type UserQuestion } from '@echelon/contracts';
@@ -18,6 +19,7 @@ import type { ToolServices } from './tool-services.js';
 
 const NAME = 'ask_user_question_kandev';
 const ASK_AGAIN = 'Nobody has answered yet. Do not invent an answer: call this tool again later with exactly the same arguments to get it.';
+const END_YOUR_TURN = 'Nobody has answered yet. End your turn now, without further tool calls: the answer opens your next turn.';
 const NOBODY_ANSWERS =
   'Nobody will answer this. Decide by your best judgment and state the assumption in your result; do not ask it again.';
 
@@ -72,7 +74,8 @@ function keyOf(actor: AgentActor, input: AskQuestions, { context }: ToolExecutio
 
 function present(question: UserQuestion, { context }: ToolExecution<ToolContext>): ToolResult {
   if (question.status !== 'pending') return succeed(toAnswers(question));
-  const pending: AskUserQuestionResult = { question_id: question.id, status: 'pending', instruction: ASK_AGAIN };
+  const ours = context.actor.kind === 'agent' && context.actor.turnId !== null;
+  const pending: AskUserQuestionResult = { question_id: question.id, status: 'pending', instruction: ours ? END_YOUR_TURN : ASK_AGAIN };
   return context.surface === 'loop' ? { ...succeed(pending), parkedFor: question.id } : succeed(pending);
 }
 

@@ -1,4 +1,4 @@
-import type { Tx } from '../database.js';
+import type { OpenTx, Tx } from '../database.js';
 import { newId } from '../id.js';
 import type { TokenRow } from '../rows.js';
 
@@ -35,6 +35,24 @@ export async function insertToken(tx: Tx, token: NewToken): Promise<TokenRow> {
   return row;
 }
 
+export interface NewTurnToken {
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly label: string;
+  readonly workspaceId: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+}
+
+/** Stores the token of a turn's agent, in place of those of the session's earlier turns. */
+export function sendTurnToken(tx: OpenTx, token: NewTurnToken): void {
+  tx.send('DELETE FROM api_token WHERE session_id = $1 AND turn_id IS NOT NULL', [token.sessionId]);
+  tx.send(
+    `INSERT INTO api_token (id, kind, token_hash, label, workspace_id, session_id, turn_id) VALUES ($1, 'session', $2, $3, $4, $5, $6)`,
+    [token.id, token.hash, token.label, token.workspaceId, token.sessionId, token.turnId],
+  );
+}
+
 /** Revokes a token; the first time stays. `null` when it does not exist. */
 export async function revokeToken(tx: Tx, id: string): Promise<TokenRow | null> {
   const [row] = await tx.query<TokenRow>(`UPDATE api_token SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 RETURNING ${SHOWN}`, [
@@ -52,17 +70,25 @@ export async function findFirstOperator(tx: Tx): Promise<{ readonly id: string }
 /** A token that may act, with what its actor is made of; `stale` says that `last_used_at` is old enough to be written again. */
 export type ValidToken = { readonly id: string; readonly stale: boolean } & (
   | { readonly kind: 'operator'; readonly operator_id: string; readonly operator_name: string }
-  | { readonly kind: 'session'; readonly workspace_id: string; readonly session_id: string; readonly task_id: string }
+  | {
+      readonly kind: 'session';
+      readonly workspace_id: string;
+      readonly session_id: string;
+      readonly task_id: string;
+      readonly turn_id: string | null;
+    }
 );
 
-/** Finds the token of a hash unless it is revoked or expired, or its session has ended. */
+/** Finds the token of a hash unless it is revoked or expired, or its session or turn has ended. */
 export async function findValidToken(tx: Tx, hash: Buffer, usedAgainAfterSeconds: number): Promise<ValidToken | null> {
   const [row] = await tx.query<ValidToken>(
-    `SELECT k.id, k.kind, k.operator_id, o.name AS operator_name, k.workspace_id, k.session_id, s.task_id,
+    `SELECT k.id, k.kind, k.operator_id, o.name AS operator_name, k.workspace_id, k.session_id, s.task_id, k.turn_id,
        coalesce(k.last_used_at < now() - $2 * interval '1 second', true) AS stale
      FROM api_token k LEFT JOIN operator o ON o.id = k.operator_id LEFT JOIN session s ON s.id = k.session_id
+       LEFT JOIN turn t ON t.id = k.turn_id
      WHERE k.token_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
-       AND (k.kind = 'operator' OR s.state NOT IN ${TERMINAL})`,
+       AND (k.kind = 'operator' OR s.state NOT IN ${TERMINAL})
+       AND (k.turn_id IS NULL OR t.status <> 'finished')`,
     [hash, usedAgainAfterSeconds],
   );
   return row ?? null;
