@@ -8,6 +8,7 @@ export class Attempt {
   private timer: NodeJS.Timeout;
   private timedOut = false;
   private finished = false;
+  private ended = false;
 
   constructor(
     private readonly outer: AbortSignal,
@@ -47,6 +48,11 @@ export class Attempt {
     this.timer = setTimeout(this.abort, milliseconds);
   }
 
+  /** The body was read to its end: nothing is left to abort, and an abort costs. */
+  noticeEnd(): void {
+    this.ended = true;
+  }
+
   classify(error: unknown): ModelFailure {
     if (this.outer.aborted) return ownFailure('aborted', 'the request was cancelled');
     if (this.timedOut) return ownFailure('timeout', `the provider sent no event within ${this.firstEventMs} ms`);
@@ -57,6 +63,6 @@ export class Attempt {
   close(): void {
     clearTimeout(this.timer);
     this.outer.removeEventListener('abort', this.abort);
-    this.abort();
+    if (!this.ended) this.abort();
   }
 }

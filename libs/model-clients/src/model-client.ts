@@ -85,6 +85,7 @@ class HttpModelClient implements ModelClient {
       if (event.type === 'error') return;
       if (event.type === 'finished') attempt.finish(BODY_END_MS);
     }
+    attempt.noticeEnd();
   }
 
   private toCallOptions(request: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions {
