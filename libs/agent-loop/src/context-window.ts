@@ -2,7 +2,7 @@
 import type { ModelMessage, ModelRequest } from './model-port.js';
 
 /** What a model is taken to read and write together where nobody says. */
-export const DEFAULT_CONTEXT_WINDOW = 128_000;
+const DEFAULT_CONTEXT_WINDOW = 128_000;
 
 /** A prompt past this share of the window is compacted, however short the answers are. */
 const FULL = 0.85;

@@ -202,7 +202,7 @@ function takeOpenResponse(history: ModelMessage[]): Extract<ModelMessage, { role
   return open;
 }
 
-export function replaceHistory(history: ModelMessage[], messages: readonly ModelMessage[]): void {
+function replaceHistory(history: ModelMessage[], messages: readonly ModelMessage[]): void {
   history.length = 0;
   for (const message of messages) history.push(message);
 }
