@@ -67,7 +67,7 @@ describe('a profile', () => {
   });
 
   test('names the command of its agent with runtime acp, and there alone; a model only elsewhere', async () => {
-    const command = ['gemini', '--experimental-acp'];
+    const command = ['gemini', '--acp'];
     const { provider: _provider, model: _model, ...rest } = input({ runtime: 'acp' });
     const acp = accepted(await profiles.create(world.operator, { ...rest, command }));
     expect(acp).toMatchObject({ runtime: 'acp', command, provider: 'acp', model: 'gemini' });
