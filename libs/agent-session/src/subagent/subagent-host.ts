@@ -10,7 +10,7 @@ import type { BatchHooks, LoopInput, Permissions, Unrecorded } from '@echelon/ag
 export const SUBAGENT_TOOL = 'run_subagent';
 
 /** Levels of subagents below an agent, where nobody says otherwise. */
-export const SUBAGENT_DEPTH = 2;
+const SUBAGENT_DEPTH = 2;
 
 /** A call of `run_subagent`. */
 export interface SubagentCall {
