@@ -20,6 +20,7 @@ const OVER_HTTP = [atMost(0.5, 'AI SDK')];
 const LATE_ROUND = [atMost(1, 'bare')];
 /** Rounds, or pieces of text, in a process before its figure counts as warm. */
 const WARM_UP = { memory: 10_000, http: 300, pieces: 5_000 };
+const QUICK_SHARE = 3;
 const WARM_ROUNDS = { memory: 10_000, http: 200 };
 const CALLS = 8;
 const PIECES = 2_000;
@@ -31,8 +32,7 @@ export async function measureLoopOverhead(context: BenchContext): Promise<readon
   const plans = [
     ...(quick ? [100] : [10, 100, 1_000]).flatMap((rounds) => [planRounds(rounds, null, false), planRounds(rounds, null, true)]),
     ...(quick ? [100] : [10, 100]).flatMap((rounds) => [planRounds(rounds, url, false), planRounds(rounds, url, true)]),
-    ...[false, true].map((warm) => planCalls(10, url, warm)),
-    ...[false, true].map((warm) => planText(url, warm)),
+    ...(quick ? [true] : [false, true]).flatMap((warm) => [planCalls(10, url, warm), planText(url, warm)]),
   ];
   const rows: Row[] = [];
   for (const plan of plans) rows.push(await measurePlan(context, plan));
@@ -92,7 +92,8 @@ async function measureCold({ options }: BenchContext, loops: readonly LoopName[]
 async function measureWarm({ options }: BenchContext, loops: readonly LoopName[], work: Plan['each']): Promise<Sides<LoopCost>> {
   const programs = new Map(loops.map((loop) => [loop, new MeasuredProgram('loop')]));
   const measure = (loop: LoopName, times: number) => callOf(programs, loop).call<LoopCost>('measure', { ...work, loop, loops: times });
-  for (const loop of loops) await measure(loop, Math.ceil(warmUpOf(work) / work.count));
+  const warmUp = warmUpOf(work) / (options.quick ? QUICK_SHARE : 1);
+  for (const loop of loops) await measure(loop, Math.ceil(warmUp / work.count));
   const costs = await alternate(loops, options.runs, (loop) => measure(loop, work.loops));
   for (const program of programs.values()) await program.close();
   return costs;
