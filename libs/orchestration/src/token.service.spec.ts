@@ -6,6 +6,7 @@ import { accepted, World } from '../../../test/support/world.js';
 import type { OperatorActor } from './actor.js';
 import { TaskService } from './task.service.js';
 import { TokenService } from './token.service.js';
+import { issueTurnToken } from './turn-token.js';
 
 let world: World;
 let tokens: TokenService;
@@ -89,6 +90,23 @@ describe('a token', () => {
       issued.id,
     ]);
     expect(row?.revoked).toBe(true);
+  });
+
+  test('of a turn acts in that turn, and is void once it is over, whoever ended it', async () => {
+    const task = await world.task({ runtime: 'acp' });
+    const first = await world.openTurn(task.sessionId);
+    const issued = await issueTurnToken(world.transactions, first);
+    if (typeof issued === 'string') throw new Error(issued);
+    const caller = await tokens.authenticate(issued.secret);
+    expect(caller?.actor).toEqual({ ...world.agent(task, { turnId: first.turn.id }), tokenId: caller?.tokenId });
+    await world.endTurn(first);
+    expect(await tokens.authenticate(issued.secret)).toBeNull();
+    const second = await world.openTurn(task.sessionId);
+    expect(await tokens.authenticate(issued.secret)).toBeNull();
+    expect(await issueTurnToken(world.transactions, first)).toBe('lost');
+    expect(await issueTurnToken(world.transactions, second)).toMatchObject({ secret: expect.stringMatching(/^ech_ag_/) });
+    const kept = await world.rows('SELECT turn_id FROM api_token WHERE session_id = $1', [task.sessionId]);
+    expect(kept).toEqual([{ turn_id: second.turn.id }]);
   });
 
   test('notes its use at most once a minute', async () => {

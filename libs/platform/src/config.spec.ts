@@ -52,6 +52,15 @@ describe('the configuration', () => {
     ]);
   });
 
+  test('says where agents find the MCP endpoint: as told, or where the server listens; not at a port that nobody knows', () => {
+    const urlOf = (env: Record<string, string>) => readConfig(env).mcpUrl;
+    expect(urlOf({})).toBe('http://127.0.0.1:4600/mcp');
+    expect(urlOf({ ECHELON_HOST: '0.0.0.0', ECHELON_PORT: '80' })).toBe('http://127.0.0.1:80/mcp');
+    expect(urlOf({ ECHELON_HOST: '::1' })).toBe('http://[::1]:4600/mcp');
+    expect(urlOf({ ECHELON_PORT: '0' })).toBeNull();
+    expect(urlOf({ ECHELON_PORT: '0', ECHELON_MCP_URL: 'http://server:4600/mcp' })).toBe('http://server:4600/mcp');
+  });
+
   test('lets a limit be changed', () => {
     expect(readConfig({ ECHELON_LIMIT_QUEUE_ENTRIES: '0' }).limits.queue_entries).toBe(0);
   });
