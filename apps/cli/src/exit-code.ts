@@ -1,11 +1,21 @@
 /** How the command ends, for scripts. */
+import { SessionError, type SessionErrorCode } from '@echelon/agent-session';
 import { ApiError, ConnectionError } from '@echelon/api-client';
 import type { ErrorCode } from '@echelon/contracts';
 import { StartupError } from '@echelon/embedded-postgres';
 import { ConfigError, MigrationError } from '@echelon/platform/start';
 import { CommanderError } from 'commander';
 
-export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, cannotStart: 4, interrupted: 130 } as const;
+/** The one table (docs/cli.md); `turnCap` and `budget` are limits that a run was given. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, cannotStart: 4, turnCap: 53, budget: 55, interrupted: 130 } as const;
+
+const SESSION_EXIT: Readonly<Record<SessionErrorCode, number>> = {
+  session_not_found: EXIT.usage,
+  nothing_to_retry: EXIT.usage,
+  nothing_to_resume: EXIT.usage,
+  session_in_use: EXIT.cannotStart,
+  session_busy: EXIT.failed,
+};
 
 /** A failure that a command words itself. */
 export class CommandError extends Error {
@@ -33,6 +43,7 @@ export function explainFailure(error: unknown): Failure {
 function explain(error: unknown): Pick<Failure, 'exitCode' | 'message'> {
   if (error instanceof CommanderError) return explainUsage(error);
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
+  if (error instanceof SessionError) return { exitCode: SESSION_EXIT[error.code], message: error.message };
   if (error instanceof ApiError) return { exitCode: EXIT.failed, message: error.message };
   if (error instanceof ConnectionError)
     return { exitCode: EXIT.unreachable, message: `${error.message}. Is Echelon running? Start it with npm start.` };

@@ -1,5 +1,6 @@
-/** The `echelon` command. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 server not reachable, 4 cannot start. */
+/** The `echelon` command. Its exit codes: docs/cli.md. */
 import { Command } from 'commander';
+import { addAcpCommand } from './acp/acp.command.js';
 import { addConnectCommand } from './connect.command.js';
 import { addDemoCommand } from './demo.command.js';
 import { addDoctorCommand } from './doctor.command.js';
@@ -9,6 +10,7 @@ import { addQuestionCommand } from './question.command.js';
 import { addQueueCommand } from './queue.command.js';
 import { addTaskCommand } from './task.command.js';
 import { addRestoreCommand } from './restore.command.js';
+import { addRunCommand } from './run/run.command.js';
 import { processTerminal, type Terminal } from './terminal.js';
 import { addProfileCommand } from './profile.command.js';
 import { addTokenCommand } from './token.command.js';
@@ -52,6 +54,8 @@ function createProgram(terminal: Terminal, json: boolean): Command {
   addQueueCommand(program, terminal);
   addNotificationCommand(program, terminal);
   addConnectCommand(program, terminal);
+  addAcpCommand(program, terminal);
+  addRunCommand(program, terminal);
   addTokenCommand(program, terminal);
   addDoctorCommand(program, terminal);
   addRestoreCommand(program, terminal);

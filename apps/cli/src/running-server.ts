@@ -5,6 +5,7 @@
 import type { FirstStart } from '@echelon/platform';
 import { type Config, openStorage, readConfig } from '@echelon/platform/start';
 import { CommandError, EXIT } from './exit-code.js';
+import { withOwnScriptedModel } from './local/own-scripted-model.js';
 import { portTaken, recordServerAddress, refuseTakenPort } from './server-address.js';
 
 export interface RunningServer {
@@ -60,9 +61,7 @@ function refuseAddress(error: unknown, port: number): never {
 
 /** The scripted provider is always there, so that the demo needs no key; a given one is left as it is. */
 async function withScriptedModel(opened: (() => Promise<void>)[]): Promise<NodeJS.ProcessEnv> {
-  if (process.env.ECHELON_SCRIPTED_MODEL_URL) return process.env;
-  const [{ startScriptedModel }, { demoScript }] = await Promise.all([import('@echelon/scripted-model'), import('./demo-script.js')]);
-  const model = await startScriptedModel({ script: demoScript, record: false });
-  opened.push(() => model.close());
-  return { ...process.env, ECHELON_SCRIPTED_MODEL_URL: model.url };
+  const { env, close } = await withOwnScriptedModel(process.env, async () => (await import('./demo-script.js')).demoScript);
+  opened.push(close);
+  return env;
 }

@@ -1,13 +1,13 @@
 export { type CommandSlot, createUserHooks, type HookFailure, type UserHooksOptions } from './hooks/user-hooks.js';
 export { AgentSession } from './agent-session.js';
 export type { SessionSettings } from './session-settings.js';
-export type { TurnSurface } from './session-turn.js';
+export { SESSION_TOOLS, type TurnSurface } from './session-turn.js';
 export type { SessionContext, SessionTool } from './session-tool.js';
 export { SessionError, type SessionErrorCode } from './session-error.js';
 export type { SessionInbox, WaitingInput } from './session-inbox.js';
 export type { ApprovalRequest, Approve } from './session-permissions.js';
 export { SessionStore, type SessionEntry, type SessionPage } from './session-store.js';
-export { createStructuredOutput, type StructuredOutput } from './structured-output.js';
+export { createStructuredOutput, STRUCTURED_OUTPUT_TOOL, type StructuredOutput } from './structured-output.js';
 export type { Todo } from './todo-list.js';
 export { createSubagentTool } from './subagent/run-subagent.tool.js';
 export { createSubagentHost, SUBAGENT_TOOL, type SubagentHost, type SubagentRun } from './subagent/subagent-host.js';

@@ -8,7 +8,15 @@ import { type Approve, createSessionPermissions } from './session-permissions.js
 import type { SessionSettings } from './session-settings.js';
 import type { SharedTurn } from './session-subagents.js';
 import type { SessionContext, SessionTool } from './session-tool.js';
-import { createTodoPolicy, updateTodosTool } from './todo-list.js';
+import { SUBAGENT_TOOL } from './subagent/subagent-host.js';
+import { createTodoPolicy, TODOS_TOOL, updateTodosTool } from './todo-list.js';
+
+/** The names of what every session offers its model. */
+export const SESSION_TOOLS: readonly string[] = [
+  ...createWorkspaceTools<SessionContext>().map(({ name }) => name),
+  TODOS_TOOL,
+  SUBAGENT_TOOL,
+];
 
 /** What a surface brings to one turn. */
 export interface TurnSurface {

@@ -12,13 +12,15 @@ const UpdateTodosInput = z.strictObject({
   todos: z.array(Todo).max(100).describe('The whole list, in order; it replaces the one before.'),
 });
 
+export const TODOS_TOOL = 'update_todos';
+
 /** How often an unfinished list keeps a prompt going. */
 const ATTEMPTS = 2;
 
 /** `update_todos`: replaces the list. */
 export function updateTodosTool<Context>(store: (todos: readonly Todo[]) => void): ToolDefinition<typeof UpdateTodosInput, Context> {
   return {
-    name: 'update_todos',
+    name: TODOS_TOOL,
     title: 'Update the list of steps',
     description:
       'Keeps the list of steps of work that has several. Send the whole list each time: mark a step in_progress when you begin it and completed ' +

@@ -9,6 +9,7 @@ import { chooseProvider, createModelClient, DEFAULT_MODELS, type ProviderName, p
 import { type Command, Option } from 'commander';
 import { usage } from '../arguments.js';
 import { CommandError, EXIT } from '../exit-code.js';
+import { withOwnScriptedModel } from './own-scripted-model.js';
 import { PermissionModeName, readSettingsFile, type SettingsFile } from './settings-file.js';
 
 export interface LocalOptions {
@@ -33,9 +34,13 @@ export interface LocalSetup {
 }
 
 export function addLocalOptions(command: Command): Command {
+  return addSessionOptions(command.option('--cwd <folder>', 'folder to work in (default: the current one)'));
+}
+
+/** Those of a surface whose sessions bring their own folders. */
+export function addSessionOptions(command: Command): Command {
   const collect = (given: string, before: readonly string[] = []): readonly string[] => [...before, given];
   return command
-    .option('--cwd <folder>', 'folder to work in (default: the current one)')
     .addOption(new Option('--provider <name>', 'provider of the model').choices(Object.keys(DEFAULT_MODELS)))
     .option('--model <name>', 'model (default: ECHELON_MODEL, or the provider’s first)')
     .addOption(new Option('--mode <mode>', 'what may run unasked').choices(PermissionModeName.options))
@@ -44,16 +49,31 @@ export function addLocalOptions(command: Command): Command {
     .option('--settings <file>', 'settings file (default: settings.json in ECHELON_DATA_DIR or ~/.echelon)');
 }
 
-/** Reads everything that a session needs; `scriptedUrl` is where a scripted model answers, should it be chosen. Throws `CommandError`. */
+/** The same with a scripted model of this process, where one is chosen and nobody says where it answers. Throws `CommandError`. */
+export async function openLocalSetup(
+  options: LocalOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<LocalSetup & { readonly close: () => Promise<void> }> {
+  const chosen = options.provider ?? readFile(options, env).provider;
+  if (chosen !== 'scripted') return { ...readLocalSetup(options, env), close: () => Promise.resolve() };
+  const scripted = await withOwnScriptedModel(env, async () => (await import('./local-script.js')).localScript);
+  try {
+    return { ...readLocalSetup(options, scripted.env), close: scripted.close };
+  } catch (error) {
+    await scripted.close();
+    throw error;
+  }
+}
+
+/** Reads everything that a session needs. Throws `CommandError`. */
 export function readLocalSetup(options: LocalOptions, env: NodeJS.ProcessEnv = process.env): LocalSetup {
-  const data = path.resolve(env.ECHELON_DATA_DIR || path.join(homedir(), '.echelon'));
-  const file = readSettingsFile(path.resolve(options.settings ?? path.join(data, 'settings.json')), options.settings !== undefined);
+  const file = readFile(options, env);
   const folder = path.resolve(options.cwd ?? '.');
   if (!existsSync(folder) || !statSync(folder).isDirectory()) throw usage(`There is no folder ${folder}.`);
   const { models, name } = chooseModels(options, file, env);
   return {
     folder,
-    sessionsFolder: path.join(data, 'sessions'),
+    sessionsFolder: path.join(dataFolder(env), 'sessions'),
     modelName: name,
     limits: limitsOf(file),
     settings: {
@@ -64,6 +84,14 @@ export function readLocalSetup(options: LocalOptions, env: NodeJS.ProcessEnv = p
       hooks: file.hooks,
     },
   };
+}
+
+function dataFolder(env: NodeJS.ProcessEnv): string {
+  return path.resolve(env.ECHELON_DATA_DIR || path.join(homedir(), '.echelon'));
+}
+
+function readFile({ settings }: LocalOptions, env: NodeJS.ProcessEnv): SettingsFile {
+  return readSettingsFile(path.resolve(settings ?? path.join(dataFolder(env), 'settings.json')), settings !== undefined);
 }
 
 function chooseModels(options: LocalOptions, file: SettingsFile, env: NodeJS.ProcessEnv): { models: readonly ModelTarget[]; name: string } {
