@@ -1,8 +1,9 @@
-import { NEW_COUNTERS, type SealedResponse, type SettledCall } from '@echelon/agent-loop';
+import { type ModelMessage, NEW_COUNTERS, type SealedResponse, type SettledCall } from '@echelon/agent-loop';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { listToolCalls, releaseLease, type StoredCall } from '@echelon/persistence';
+import { insertMessage, listToolCalls, releaseLease, type StoredCall } from '@echelon/persistence';
 import { accepted, World } from '../../../test/support/world.js';
 import type { ClaimedTurn } from './claim.js';
+import { serializeText } from './message-content.js';
 import { TurnJournal } from './turn-journal.js';
 import { loadStartingPoint } from './turn-start.js';
 
@@ -111,6 +112,53 @@ describe('the journal', () => {
     await journal.sealResponse({ ...response, calls: [{ callId: 'a', name: 'write_file', arguments: raw, effect: 'write' }] }, []);
     await journal.recordCalls({ results: [result('a', 'lone \ud800, NUL \u0000')], intents: [] });
     expect(await callsOf(claimed)).toMatchObject([{ arguments: raw, result: 'lone \ufffd, NUL \ufffd' }]);
+  });
+});
+
+describe('a compaction', () => {
+  const user = (text: string): ModelMessage => ({ role: 'user', parts: [{ type: 'text', text }] });
+  const compaction = { summary: user('Sum.'), instructions: [], model: 'm', usage: USAGE, counters: NEW_COUNTERS };
+  const nothing = { response: null, results: [], messages: [] };
+
+  async function work(): Promise<{ readonly claimed: ClaimedTurn; readonly journal: TurnJournal }> {
+    const begun = await begin();
+    const ids = { sessionId: begun.claimed.session.id, turnId: begun.claimed.turn.id };
+    await begun.journal.prepareRequest(REQUEST);
+    await begun.journal.sealResponse(responseWith('a'), []);
+    await begun.journal.recordCalls({ results: [result('a')], intents: [] });
+    await world.run((unit) => insertMessage(unit, { ...ids, type: 'lead', role: 'user', content: serializeText('Faster.') }));
+    await begun.journal.prepareRequest({ ...REQUEST, round: 2 });
+    await begun.journal.sealResponse({ ...responseWith('b'), round: 2 }, []);
+    return begun;
+  }
+
+  test('replaces rows for models: the opening and the Leads of the turn stay, and what is unrecorded is stored with it [G7.12][L19]', async () => {
+    const { claimed, journal } = await work();
+    await journal.compact({ ...compaction, ...nothing, results: [result('b')], kept: 1 });
+    await world.run((unit) => releaseLease(unit, claimed.session.id, 'idle'));
+    const start = await loadStartingPoint(world.database, await world.claim(claimed.session.id));
+    expect(start).toMatchObject({ compacted: 3, replaced: [{ role: 'assistant' }], counters: NEW_COUNTERS });
+    expect(start.history.slice(0, -1)).toEqual([user('Sum.'), user('Go on.'), user('Faster.')]);
+    expect(start.instructions).toEqual([user('Go on.'), user('Faster.')]);
+    expect([...(start.known?.results.keys() ?? [])]).toEqual(['b']);
+  });
+
+  test('that leaves nothing of the batch is no batch to enter; a later one takes the place of an earlier one', async () => {
+    const { claimed, journal } = await work();
+    await journal.compact({ ...compaction, ...nothing, kept: 1 });
+    await journal.compact({ ...compaction, ...nothing, results: [result('b')], summary: user('All.'), kept: 0 });
+    const { history, known, replaced } = await loadStartingPoint(world.database, claimed);
+    expect(history).toEqual([user('All.'), user('Go on.'), user('Faster.')]);
+    expect(known).toBeUndefined();
+    expect(replaced).toHaveLength(2);
+  });
+
+  test('is nothing to a holder whose lease was taken over [K4]', async () => {
+    const { claimed, journal } = await work();
+    await world.run((unit) => releaseLease(unit, claimed.session.id, 'idle'));
+    await world.claim(claimed.session.id);
+    expect(await journal.compact({ ...compaction, ...nothing, kept: 1 })).toEqual({ status: 'lost' });
+    expect(await loadStartingPoint(world.database, claimed)).not.toHaveProperty('compacted');
   });
 });
 
