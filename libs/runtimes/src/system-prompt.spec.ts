@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { type Contract, deriveContract, RUNTIME_KINDS, type SessionKind } from '@echelon/domain';
+import { type Contract, deriveContract, RUNTIME_KINDS, type SessionKind, withoutTurnEnding } from '@echelon/domain';
 import { buildSystemPrompt, type PromptFacts, type PromptStep } from '@echelon/runtimes';
 import { OFFERED_TOOLS } from '@echelon/tools';
+import { buildSubagentPrompt } from './system-prompt.js';
 
 const TOOL = /\b[a-z_]+_kandev\b/g;
 const PARENT = { id: '01a22a24-dfc3-73b2-8e05-0536619969eb', title: 'The parent' };
@@ -157,5 +158,16 @@ describe('the prompt of each cell', () => {
     const [{ capabilities }, prompt] = writeCell(cell);
     const offered = capabilities.flatMap((capability) => (capability === 'workspace' ? [] : OFFERED_TOOLS[capability]));
     expect((prompt.match(TOOL) ?? []).filter((name) => !offered.includes(name))).toEqual([]);
+  });
+});
+
+describe('the prompt of a subagent', () => {
+  test.each(cells)('mentions no tool, and tells of files and other tasks only where those are offered: %j [D2]', (cell) => {
+    const contract = withoutTurnEnding(deriveContract({ ...cell, hasParent: cell.parent !== null, sessionKind: 'task' }));
+    const prompt = buildSubagentPrompt({ ...FACTS, contract, profilePrompt: 'Write British English.' });
+    expect(prompt.match(TOOL)).toBeNull();
+    expect(prompt.includes('## Files and commands')).toBe(contract.capabilities.includes('workspace'));
+    expect(prompt.includes('## Other tasks')).toBe(contract.capabilities.includes('task_tools'));
+    expect(prompt).toMatch(/You are a subagent[^]*Write British English\.$/);
   });
 });
