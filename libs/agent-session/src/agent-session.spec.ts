@@ -209,6 +209,15 @@ test('a turn cap counts over the prompts of a session, and anew in a process whe
   expect((await reopened.prompt(text('Three.'), sessions.surface({ limits }))).stop.reason).toBe('completed');
 });
 
+test('a prompt that a hook blocks is in no later request [G8.41]', async () => {
+  await open(() => ({ text: 'Yes.' }));
+  const hooks = { prompt_submit: [{ command: 'grep -q secret && { echo It holds a secret. >&2; exit 2; } || exit 0' }] };
+  const session = sessions.create({ hooks });
+  expect((await session.prompt(text('A secret.'), sessions.surface())).stop.reason).toBe('prompt_blocked');
+  expect((await session.prompt(text('Hello.'), sessions.surface())).stop.reason).toBe('completed');
+  expect(sessions.requests()).toEqual([[{ role: 'user', content: 'Hello.' }]]);
+});
+
 test('a store that cannot be written stops the turn before anything runs', async () => {
   await open([{ toolCalls: [write('a.txt', 'c1')] }]);
   const session = sessions.create();

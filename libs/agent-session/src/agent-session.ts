@@ -190,7 +190,9 @@ export class AgentSession {
 
   /** Barrier 5. An end that cannot be stored is none: the turn counts as interrupted. */
   private end(result: LoopResult): LoopResult {
-    const { unrecorded, stop, counters } = result;
+    const { stop, counters } = result;
+    // A prompt that a hook kept from being sent is in no later request.
+    const unrecorded = stop.reason === 'prompt_blocked' && result.rounds === 0 ? { ...result.unrecorded, messages: [] } : result.unrecorded;
     try {
       this.journal.end(unrecorded, stop.reason, counters);
       this.log.reload();

@@ -141,7 +141,7 @@ function accept(
 
 function settle({ batch, processes }: SessionState, result: SettledCall): void {
   batch?.results.set(result.callId, result);
-  processes.delete(result.callId);
+  for (const id of processes.keys()) if (id === result.callId || id.startsWith(`${result.callId}/`)) processes.delete(id);
 }
 
 /** A batch of which nothing stays is over. */

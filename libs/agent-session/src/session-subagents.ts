@@ -44,14 +44,19 @@ function openRun(shared: SharedTurn, callId: string, below: SubagentHost<Session
     models,
     system: `${SUBAGENT_ROLE}\n\nThe folder is ${folder}. Paths of the file tools are relative to it.`,
     tools: createToolRegistry(below === null ? tools : [...tools, toolOf(below)]),
-    context,
+    context: { ...context, recordProcess: (id, process) => context.recordProcess(idBelow(callId, id), process) },
     turn: `s-${callId}`,
     promptId,
-    artifacts,
+    artifacts: { store: (artifact) => artifacts.store({ ...artifact, callId: idBelow(callId, artifact.callId) }) },
     spending,
     permissions,
     personPresent,
     hooks,
     ...(limits?.budgets === undefined ? {} : { limits: { budgets: limits.budgets } }),
   };
+}
+
+/** Call ids are unique in one history only: what is kept by them gets the call in front that the subagent runs in. */
+function idBelow(outer: string, inner: string): string {
+  return `${outer}/${inner}`;
 }

@@ -1,0 +1,60 @@
+/** Runs one scenario on one surface and looks at what came of it. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { StopReason } from '@echelon/agent-loop';
+import { waitFor } from '@echelon/testkit';
+import { normalizeRequests } from './normalize.js';
+import type { ParityModel } from './parity-model.js';
+import type { CancelPoint, Observed, Scenario, Surface, Told } from './scenario.js';
+
+export type Seen = Omit<Observed, 'stops'> & Pick<Told, 'stops'>;
+
+let runs = 0;
+
+export async function runScenario(surface: Surface, scenario: Scenario, model: ParityModel): Promise<Seen> {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'echelon-parity-')));
+  const name = `${scenario.name}@${surface.name}-${++runs}`;
+  try {
+    for (const [file, text] of Object.entries(scenario.files ?? {})) write(path.join(folder, file), text);
+    model.play(name, scenario);
+    const due = (point: CancelPoint): Promise<void> => untilDue(point, { folder, name, model });
+    const told = await surface.run({ scenario, folder, model: name, due });
+    return { ...told, requests: normalizeRequests(model.requestsOf(name), folder), files: readFiles(folder) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function untilDue(
+  point: CancelPoint,
+  { folder, name, model }: { readonly folder: string; readonly name: string; readonly model: ParityModel },
+): Promise<void> {
+  if ('request' in point) return model.untilRequest(name, point.request);
+  await waitFor(`${point.once} is there`, () => Promise.resolve(existsSync(path.join(folder, point.once)) || undefined));
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+function readFiles(folder: string): Readonly<Record<string, string>> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
+  return Object.fromEntries(
+    names.filter((name) => statSync(path.join(folder, name)).isFile()).map((name) => [name, readFileSync(path.join(folder, name), 'utf8')]),
+  );
+}
+
+interface Compared {
+  readonly reference: Seen;
+  readonly seen: Seen;
+  readonly stopsAs: Surface['stopsAs'];
+}
+
+/** Names what differs from the reference; empty where nothing does. How much a person saw before they cancelled is theirs. */
+export function compare(scenario: Scenario, { reference, seen, stopsAs }: Compared): readonly (keyof Seen)[] {
+  const expected = { ...reference, stops: reference.stops.map((stop) => stopsAs(stop as StopReason)) };
+  const compared = scenario.cancel ? (['requests', 'stops', 'files'] as const) : (['requests', 'stops', 'texts', 'files'] as const);
+  return compared.filter((what) => JSON.stringify(expected[what]) !== JSON.stringify(seen[what]));
+}

@@ -1,0 +1,13 @@
+import type { Surface } from '../scenario.js';
+import { createWorkerSurface } from './worker.js';
+
+export interface Stage {
+  readonly modelUrl: string;
+  /** A folder that is the surface's own. */
+  readonly data: string;
+}
+
+/** In the order of the table's columns. */
+export const SURFACES: Readonly<Record<string, (stage: Stage) => Promise<Surface>>> = {
+  worker: createWorkerSurface,
+};
