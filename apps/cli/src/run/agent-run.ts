@@ -5,23 +5,16 @@
  * R1  A message is a prompt of its own; one that comes while a turn runs joins it at its tool boundary, else it is the next prompt.
  * R2  Budgets are the run's: a turn gets what the turns before it have left.
  */
-import type { LoopLimits, LoopResult, LoopStop } from '@echelon/agent-loop';
-import {
-  type AgentSession,
-  createStructuredOutput,
-  SESSION_TOOLS,
-  type SessionContext,
-  STRUCTURED_OUTPUT_TOOL,
-  type StructuredOutput,
-  type TurnSurface,
-} from '@echelon/agent-session';
+import type { LoopLimits, LoopStop } from '@echelon/agent-loop';
+import { type AgentSession, SESSION_TOOLS, STRUCTURED_OUTPUT_TOOL } from '@echelon/agent-session';
 import { type ControlAnswer, type ControlInput, type InputFrame, PROTOCOL_VERSION, type ResultFrame } from './frames.js';
-import { CANCELLED, endsRun, inputVerdict, judgeStop, NO_RESULT, type Verdict } from './outcome.js';
+import { CANCELLED, endsRun, inputVerdict, judgeTurn, type Verdict } from './outcome.js';
 import { PermissionPrompts } from './permission-prompts.js';
+import { RunBudget } from './run-budget.js';
 import type { RunOutput } from './run-output.js';
 import { RunQueue, type Work } from './run-queue.js';
-import { RunTally } from './run-tally.js';
-import { TurnFrames } from './turn-frames.js';
+import { type EndedTurn, RunTally } from './run-tally.js';
+import { runTurn } from './run-turn.js';
 
 export interface RunFacts {
   readonly session: AgentSession;
@@ -38,8 +31,6 @@ export interface RunFacts {
   readonly signal: AbortSignal;
 }
 
-type Structured = StructuredOutput<SessionContext>;
-
 export class AgentRun {
   private readonly queue = new RunQueue();
   private readonly tally = new RunTally();
@@ -47,7 +38,7 @@ export class AgentRun {
   private asksClient: boolean;
   private turn: AbortController | null = null;
   private turns = 0;
-  private spent = { launches: 0, tokens: 0, wallTimeMs: 0 };
+  private readonly budget = new RunBudget();
   private wrongInput: string | null = null;
 
   constructor(private readonly facts: RunFacts) {
@@ -143,34 +134,35 @@ export class AgentRun {
   }
 
   private async runTurn(work: Work): Promise<LoopStop> {
-    const { session, schema, output, signal, partialMessages } = this.facts;
+    const { session, schema, output, signal, partialMessages, limits } = this.facts;
+    const { tally, prompts } = this;
     const turn = (this.turn = new AbortController());
-    const structured = schema === null ? null : createStructuredOutput<SessionContext>(schema);
-    const frames = new TurnFrames({
-      sessionId: session.id,
-      history: () => session.history,
-      write: (frame) => output.write(frame),
-      partial: partialMessages,
-    });
     try {
-      const surface = this.surfaceOf(frames, structured, AbortSignal.any([signal, turn.signal]));
-      const result = await begin(session, work, frames, surface);
-      frames.end(result);
-      this.endTurn(result, structured, work);
+      const { result, structured } = await runTurn({
+        session,
+        work,
+        schema,
+        limits: this.budget.left(limits),
+        partialMessages,
+        approve: this.asksClient ? (request, cancel) => prompts.ask(request, cancel) : null,
+        output,
+        tally,
+        signal: AbortSignal.any([signal, turn.signal]),
+      });
+      this.endTurn(
+        { verdict: judgeTurn(result.stop, { missesResult: schema !== null && structured === undefined }), result, structured },
+        work,
+      );
       return result.stop;
     } finally {
       this.turn = null;
     }
   }
 
-  private endTurn(result: LoopResult, structured: Structured | null, work: Work): void {
-    const { launches, tokens, elapsedMs } = result.counters;
-    const { spent } = this;
-    this.spent = { launches: spent.launches + launches, tokens: spent.tokens + tokens, wallTimeMs: spent.wallTimeMs + elapsedMs };
-    const stopped = judgeStop(result.stop);
-    const missed = structured !== null && stopped.subtype === 'success' && structured.result() === undefined;
-    const verdict = missed ? NO_RESULT : stopped;
-    this.tally.addTurn({ verdict, result, structured: structured?.result() }, work.kind === 'continue');
+  private endTurn(turn: EndedTurn, work: Work): void {
+    const { verdict, result } = turn;
+    this.budget.count(result.counters);
+    this.tally.addTurn(turn, work.kind === 'continue');
     this.facts.output.write({
       type: 'system',
       subtype: 'turn_end',
@@ -180,48 +172,6 @@ export class AgentRun {
       is_error: verdict.subtype !== 'success',
       message: verdict.message,
     });
-  }
-
-  private surfaceOf(frames: TurnFrames, structured: Structured | null, signal: AbortSignal): TurnSurface {
-    const { output } = this.facts;
-    return {
-      signal,
-      limits: this.limits(),
-      onEvent: (event) => {
-        this.tally.onEvent(event);
-        frames.onEvent(event);
-      },
-      onHookFailure: ({ event, hook, message, blocked }) =>
-        output.write({ type: 'system', subtype: 'hook_failure', event, hook, message, blocked }),
-      policies: {
-        ...structured?.policies,
-        select: (calls) => {
-          frames.tellHistory();
-          return structured?.policies.select?.(calls) ?? new Map();
-        },
-        onResults: (results) => {
-          this.tally.countDenials(results, frames.tellResults(results));
-          return structured?.policies.onResults?.(results) ?? 'go_on';
-        },
-      },
-      ...(structured === null ? {} : { tools: [structured.tool], stopPolicies: [structured.stopPolicy] }),
-      ...(this.asksClient ? { approve: (request, cancel) => this.prompts.ask(request, cancel) } : {}),
-    };
-  }
-
-  private limits(): LoopLimits {
-    const { budgets = {}, ...rest } = this.facts.limits;
-    const { launches, tokens, wallTimeMs } = budgets;
-    const { spent } = this;
-    return {
-      ...rest,
-      budgets: {
-        ...budgets,
-        ...(launches === undefined ? {} : { launches: launches - spent.launches }),
-        ...(tokens === undefined ? {} : { tokens: tokens - spent.tokens }),
-        ...(wallTimeMs === undefined ? {} : { wallTimeMs: wallTimeMs - spent.wallTimeMs }),
-      },
-    };
   }
 
   private takeAnswer(frame: ControlAnswer, line: number): void {
@@ -258,15 +208,4 @@ export class AgentRun {
   private refuse(request_id: string, error: string): void {
     this.facts.output.write({ type: 'control_response', response: { subtype: 'error', request_id, error } });
   }
-}
-
-/** Begins a turn; what stood in the history before it was told by whoever ran it. */
-function begin(session: AgentSession, work: Work, frames: TurnFrames, surface: TurnSurface): Promise<LoopResult> {
-  if (work.kind === 'continue' && session.isInterrupted) {
-    frames.skip(session.history);
-    return session.resume(surface);
-  }
-  const running = work.kind === 'message' ? session.prompt([{ type: 'text', text: work.text }], surface) : session.retry(surface);
-  frames.skip(work.kind === 'message' ? session.history.slice(0, -1) : session.history);
-  return running;
 }

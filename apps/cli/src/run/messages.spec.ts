@@ -33,6 +33,7 @@ test('the frames of a turn: init first, blocks of one type, results in the order
   expect(told).toEqual([
     'init',
     'user: text',
+    'assistant: thinking',
     'assistant: text',
     'assistant: tool_use, tool_use',
     'user: c1 succeeded, c2 failed',

@@ -39,7 +39,7 @@ export const OUTCOMES: Readonly<Record<StopReason, Verdict>> = {
   next_round: { subtype: 'error_unfinished', exitCode: EXIT.failed, message: 'The turn stopped between two rounds.' },
 };
 
-export const NO_RESULT: Verdict = {
+const NO_RESULT: Verdict = {
   subtype: 'error_structured_output',
   exitCode: EXIT.failed,
   message: 'The model ended without a result that fits the schema (--json-schema).',
@@ -52,8 +52,14 @@ export function inputVerdict(message: string): Verdict {
   return { subtype: 'error_input', exitCode: EXIT.usage, message };
 }
 
-/** The verdict on a stop, with what it says of itself. */
-export function judgeStop(stop: LoopStop): Verdict {
+/** The verdict on a turn; `missesResult`: it was to give a result of a certain shape, and did not. */
+export function judgeTurn(stop: LoopStop, { missesResult }: { readonly missesResult: boolean }): Verdict {
+  const verdict = judgeStop(stop);
+  return missesResult && verdict.subtype === 'success' ? NO_RESULT : verdict;
+}
+
+/** With what the stop says of itself. */
+function judgeStop(stop: LoopStop): Verdict {
   const outcome = OUTCOMES[stop.reason];
   const detail = detailOf(stop);
   return detail === null ? outcome : { ...outcome, message: `${outcome.message}: ${detail}.` };
