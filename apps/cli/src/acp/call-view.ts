@@ -14,7 +14,9 @@ export interface CallView {
 type Input = Readonly<Record<string, unknown>>;
 interface Look {
   readonly kind: ToolKind;
-  readonly title: (input: Input) => string;
+  /** Before what `subject` says; a call without it has the name of its tool. */
+  readonly verb: string;
+  readonly subject: (input: Input) => unknown;
 }
 
 const TITLE_CHARACTERS = 120;
@@ -22,14 +24,14 @@ const TITLE_CHARACTERS = 120;
 const OLD_TEXT_BYTES = 262_144;
 
 const LOOKS: Readonly<Record<string, Look>> = {
-  read_file: { kind: 'read', title: ({ path: file }) => `Read ${say(file)}` },
-  list_files: { kind: 'read', title: ({ path: folder = '.' }) => `List ${say(folder)}` },
-  search_files: { kind: 'search', title: ({ pattern }) => `Search for ${say(pattern)}` },
-  write_file: { kind: 'edit', title: ({ path: file }) => `Write ${say(file)}` },
-  edit_file: { kind: 'edit', title: ({ path: file }) => `Edit ${say(file)}` },
-  run_command: { kind: 'execute', title: ({ command }) => `Run ${say(command)}` },
-  run_subagent: { kind: 'other', title: ({ description }) => `Subagent: ${say(description)}` },
-  update_todos: { kind: 'think', title: () => 'Update the list of steps' },
+  read_file: { kind: 'read', verb: 'Read', subject: ({ path: file }) => file },
+  list_files: { kind: 'read', verb: 'List', subject: ({ path: folder = '.' }) => folder },
+  search_files: { kind: 'search', verb: 'Search for', subject: ({ pattern }) => pattern },
+  write_file: { kind: 'edit', verb: 'Write', subject: ({ path: file }) => file },
+  edit_file: { kind: 'edit', verb: 'Edit', subject: ({ path: file }) => file },
+  run_command: { kind: 'execute', verb: 'Run', subject: ({ command }) => command },
+  run_subagent: { kind: 'other', verb: 'Subagent:', subject: ({ description }) => description },
+  update_todos: { kind: 'think', verb: 'Update', subject: () => 'the list of steps' },
 };
 
 /** `input` is what the model asked for, parsed or still JSON text; `folder` the absolute folder of the session. */
@@ -41,7 +43,7 @@ export function viewCall(name: string, input: unknown, folder: string): CallView
   const line = name === 'read_file' && typeof offset === 'number' ? { line: offset } : {};
   return {
     name,
-    title: look === undefined ? name : look.title(fields),
+    title: look === undefined ? name : titleOf(look, fields, name),
     kind: look?.kind ?? 'other',
     locations: typeof place === 'string' ? [{ path: path.resolve(folder, place), ...line }] : [],
     rawInput,
@@ -80,7 +82,9 @@ function parse(text: string): unknown {
   }
 }
 
-function say(value: unknown): string {
-  const text = (typeof value === 'string' ? value : '…').trim().replace(/\s+/g, ' ');
+function titleOf({ verb, subject }: Look, fields: Input, name: string): string {
+  const given = subject(fields);
+  if (typeof given !== 'string' || given.trim() === '') return name;
+  const text = `${verb} ${given.trim().replace(/\s+/g, ' ')}`;
   return text.length > TITLE_CHARACTERS ? `${text.slice(0, TITLE_CHARACTERS - 1)}…` : text;
 }
