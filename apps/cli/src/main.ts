@@ -1,6 +1,7 @@
 /** The `echelon` command. Its exit codes: docs/cli.md. */
 import { Command } from 'commander';
 import { addAcpCommand } from './acp/acp.command.js';
+import { addChatCommand } from './chat/chat.command.js';
 import { addConnectCommand } from './connect.command.js';
 import { addDemoCommand } from './demo.command.js';
 import { addDoctorCommand } from './doctor.command.js';
@@ -56,6 +57,7 @@ function createProgram(terminal: Terminal, json: boolean): Command {
   addConnectCommand(program, terminal);
   addAcpCommand(program, terminal);
   addRunCommand(program, terminal);
+  addChatCommand(program, terminal);
   addTokenCommand(program, terminal);
   addDoctorCommand(program, terminal);
   addRestoreCommand(program, terminal);

@@ -38,6 +38,13 @@ export class SessionInbox {
     this.waiting = [...inputs, ...this.waiting];
   }
 
+  /** Takes the last back, for the person to change it. */
+  takeBack(): WaitingInput | null {
+    const last = this.waiting.at(-1) ?? null;
+    this.waiting = this.waiting.slice(0, -1);
+    return last;
+  }
+
   /** Takes the first input that waits for a turn of its own. */
   takeNext(): string | null {
     const [first, ...rest] = this.waiting;

@@ -1,0 +1,281 @@
+/**
+ * A chat on a session, without its screen: what the person may do, and what there is to see. It has no loop of its own; a turn is the
+ * session's (agent-loop.md §1).
+ *
+ * C1  What is said while a turn runs joins it right after tools; what found no such place opens the next turn, one message a turn.
+ * C2  A turn never ends silently: its stop reason is an item.
+ * C3  A stop gives back what was said and not taken in, so that nothing is lost and nothing runs unasked.
+ */
+import type { ApprovalAnswer, LoopLimits, LoopResult } from '@echelon/agent-loop';
+import { type AgentSession, type ApprovalRequest, SessionError, type TurnSurface, type WaitingInput } from '@echelon/agent-session';
+import type { PermissionMode } from '@echelon/domain';
+import { viewCall } from '../acp/call-view.js';
+import { ApprovalQueue } from './approval-queue.js';
+import { describeCall } from './call-details.js';
+import type { Level, OpenApproval } from './chat-item.js';
+import { toHistoryItems } from './history-items.js';
+import { toLine } from './plain-text.js';
+import { Transcript } from './transcript.js';
+import { describeEnd } from './turn-ends.js';
+
+export interface ChatOptions {
+  readonly session: AgentSession;
+  /** Begins another session in the same folder. */
+  readonly createSession: () => AgentSession;
+  /** Forgets a stored session, in which nothing was said. */
+  readonly forget: (id: string) => void;
+  readonly modelName: string;
+  readonly limits: LoopLimits;
+}
+
+type Turn = (surface: TurnSurface) => Promise<LoopResult>;
+
+const INTERRUPTED = 'The last turn was interrupted. /resume goes on with it where it was; a prompt leaves it behind.';
+
+export class Chat {
+  readonly transcript: Transcript;
+  private session: AgentSession;
+  private readonly approvals = new ApprovalQueue(() => this.changed());
+  private readonly listeners = new Set<() => void>();
+  private readonly leaving = Promise.withResolvers<void>();
+  private turn: { readonly cancelling: AbortController; readonly ended: Promise<void> } | null = null;
+  private waiting: readonly WaitingInput[] = [];
+  private changes = 0;
+  private hasLeft = false;
+
+  constructor(private readonly options: ChatOptions) {
+    this.session = options.session;
+    this.transcript = new Transcript(this.session.folder);
+    this.greet();
+    for (const item of toHistoryItems(this.session.history, this.session.folder)) this.transcript.add(item);
+    if (this.session.isInterrupted) this.notice('warning', INTERRUPTED);
+  }
+
+  /** Settles when the person has left and nothing of the chat runs; rejects when something broke that no stop reason tells. */
+  get left(): Promise<void> {
+    return this.leaving.promise;
+  }
+
+  /** Grows with every change. */
+  readonly version = (): number => this.changes;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  get isRunning(): boolean {
+    return this.turn !== null;
+  }
+
+  get isStopping(): boolean {
+    return this.turn?.cancelling.signal.aborted === true;
+  }
+
+  get modelName(): string {
+    return this.options.modelName;
+  }
+
+  get mode(): PermissionMode {
+    return this.session.mode;
+  }
+
+  get approval(): OpenApproval | null {
+    return this.approvals.first;
+  }
+
+  /** What was said and has not been taken in. */
+  get pending(): readonly WaitingInput[] {
+    return this.waiting;
+  }
+
+  /** The step that the agent's list says it is at, with its place. */
+  get step(): string | null {
+    const { todos } = this.session;
+    const at = todos.findIndex(({ status }) => status === 'in_progress');
+    const todo = todos[at];
+    return todo === undefined ? null : `${at + 1}/${todos.length} ${toLine(todo.content)}`;
+  }
+
+  /** What the person has said in this session, oldest first. */
+  get saidBefore(): readonly string[] {
+    return this.transcript.items.flatMap((item) => (item.type === 'said' ? [item.text] : []));
+  }
+
+  /** A prompt, or while a turn runs an input of it. */
+  say(text: string): void {
+    if (this.turn === null) return this.prompt(text);
+    this.session.inbox.add('input', text);
+    this.refreshPending();
+  }
+
+  /** Steers the running turn; without one it is a prompt. */
+  lead(text: string): void {
+    if (this.turn === null) return this.prompt(text);
+    this.session.inbox.add('lead', text);
+    this.refreshPending();
+  }
+
+  /** Takes the last that waits back, for the person to change it. */
+  takeBack(): WaitingInput | null {
+    const last = this.session.inbox.takeBack();
+    this.waiting = this.session.inbox.pending;
+    this.changed();
+    return last;
+  }
+
+  answer(answer: ApprovalAnswer): void {
+    this.approvals.answer(answer);
+  }
+
+  /** Stops what runs, and gives back what was said and not taken in, in its order (C3). */
+  stop(): readonly WaitingInput[] {
+    const returned: WaitingInput[] = [];
+    for (let last = this.takeBack(); last !== null; last = this.takeBack()) returned.unshift(last);
+    this.turn?.cancelling.abort();
+    this.changed();
+    return returned;
+  }
+
+  retry(): void {
+    this.start((surface) => this.session.retry(surface));
+  }
+
+  resume(): void {
+    this.start((surface) => this.session.resume(surface));
+  }
+
+  setMode(mode: PermissionMode): void {
+    this.session.setMode(mode);
+    this.notice('info', `Mode: ${mode}.`);
+  }
+
+  /** Another session in the same folder; this one stays stored. Not while a turn runs. */
+  clear(): void {
+    const next = this.options.createSession();
+    this.closeSession();
+    this.session = next;
+    this.greet();
+    this.changed();
+  }
+
+  notice(level: Level, text: string): void {
+    this.transcript.add({ type: 'notice', level, text });
+    this.changed();
+  }
+
+  /** Stops what runs and ends the chat. */
+  async leave(): Promise<void> {
+    this.stop();
+    await this.turn?.ended;
+    if (this.hasLeft) return;
+    this.closeSession();
+    this.hasLeft = true;
+    this.changed();
+    this.leaving.resolve();
+  }
+
+  /** There is nobody to whom anything else would have to be shown. */
+  get isLeft(): boolean {
+    return this.hasLeft;
+  }
+
+  private closeSession(): void {
+    const { id, history } = this.session;
+    this.session.close();
+    if (history.length === 0) this.options.forget(id);
+    else this.notice('info', `This session is kept: echelon chat --resume ${id}`);
+  }
+
+  private greet(): void {
+    const { folder, id, mode } = this.session;
+    this.transcript.add({
+      type: 'header',
+      lines: [folder, `${this.options.modelName} · mode ${mode}`, `session ${id}`, '/help says what there is'],
+    });
+  }
+
+  private prompt(text: string): void {
+    this.transcript.say('prompt', text);
+    this.start((surface) => this.session.prompt([{ type: 'text', text }], surface));
+  }
+
+  private start(turn: Turn): void {
+    const cancelling = new AbortController();
+    this.turn = { cancelling, ended: this.run(turn, cancelling.signal) };
+    this.changed();
+  }
+
+  private async run(turn: Turn, signal: AbortSignal): Promise<void> {
+    try {
+      const { stop } = await turn(this.surface(signal));
+      this.refreshPending();
+      this.transcript.close();
+      this.transcript.add({ type: 'end', reason: stop.reason, ...describeEnd(stop) });
+    } catch (error) {
+      if (!(error instanceof SessionError)) return this.break(error);
+      this.notice('warning', error.message);
+    }
+    this.turn = null;
+    const next = signal.aborted ? null : this.session.inbox.takeNext();
+    this.waiting = this.session.inbox.pending;
+    if (next === null) this.changed();
+    else this.prompt(next);
+  }
+
+  private break(error: unknown): void {
+    this.session.close();
+    this.leaving.reject(error);
+  }
+
+  private surface(signal: AbortSignal): TurnSurface {
+    const { transcript } = this;
+    return {
+      signal,
+      limits: this.options.limits,
+      onHookFailure: ({ message }) => this.notice('warning', message),
+      onEvent: (event) => {
+        this.refreshPending();
+        transcript.take(event);
+        this.changed();
+      },
+      approve: (request, approvalSignal) => this.ask(request, approvalSignal),
+      policies: {
+        select: (calls) => {
+          transcript.announce(calls);
+          this.changed();
+          return new Map();
+        },
+        onResults: (results) => {
+          transcript.conclude(results);
+          this.changed();
+          return 'go_on';
+        },
+      },
+    };
+  }
+
+  private ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const title = toLine(viewCall(request.tool, request.input, this.session.folder).title);
+    this.transcript.add({ type: 'asked', title, details: describeCall(request) });
+    return this.approvals.ask(request, title, signal);
+  }
+
+  /** What has left the inbox was taken in by the turn. */
+  private refreshPending(): void {
+    const { pending } = this.session.inbox;
+    for (const input of this.waiting.filter((known) => !pending.includes(known))) this.transcript.say(input.kind, toText(input));
+    this.waiting = pending;
+    this.changed();
+  }
+
+  /** Tells the screen that there is something else to be seen. */
+  changed(): void {
+    this.changes++;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+export function toText({ message }: WaitingInput): string {
+  return message.parts.map(({ text }) => text).join('\n');
+}
