@@ -164,6 +164,7 @@ export class AgentSession {
     const { log, folder, settings } = this;
     const { history, counters, compacted, instructions, replaced } = log.state;
     const { onEvent, limits } = surface;
+    surface.onBegin?.(history);
     const shared = shareTurn({ log, folder, promptId, settings, surface });
     const { models, context, artifacts, spending, hooks, permissions } = shared;
     const result = await runLoop<SessionContext>({

@@ -1,5 +1,13 @@
 /** What a turn of a session runs on: its own tools and policies, its surface's, and what its subagents share with it. */
-import { type ArtifactStore, type BatchPolicies, type EventSink, type LoopLimits, Spending, type StopPolicy } from '@echelon/agent-loop';
+import {
+  type ArtifactStore,
+  type BatchPolicies,
+  type EventSink,
+  type LoopLimits,
+  type ModelMessage,
+  Spending,
+  type StopPolicy,
+} from '@echelon/agent-loop';
 import type { PermissionMode } from '@echelon/domain';
 import { createWorkspaceTools } from '@echelon/workspace-tools';
 import { createUserHooks, type HookFailure } from './hooks/user-hooks.js';
@@ -21,6 +29,8 @@ export const SESSION_TOOLS: readonly string[] = [
 /** What a surface brings to one turn. */
 export interface TurnSurface {
   readonly signal: AbortSignal;
+  /** Before anything else: the history that this turn will append to. */
+  readonly onBegin?: (history: readonly ModelMessage[]) => void;
   readonly onEvent?: EventSink;
   /** Absent: nobody is there to approve anything. */
   readonly approve?: Approve;

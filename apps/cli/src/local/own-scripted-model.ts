@@ -2,7 +2,7 @@ import type { Script } from '@echelon/scripted-model';
 
 export interface ScriptedEnvironment {
   readonly env: NodeJS.ProcessEnv;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** An environment whose scripted provider answers: the given one, else one that this process plays. It asks no model and needs no key. */

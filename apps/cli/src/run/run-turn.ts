@@ -36,24 +36,12 @@ export async function runTurn(
   const structured = schema === null ? null : createStructuredOutput<SessionContext>(schema);
   const frames = new TurnFrames({
     sessionId: session.id,
-    history: () => session.history,
     write: (frame) => output.write(frame),
     partial: partialMessages,
   });
-  const result = await begin(session, work, frames, surfaceOf(turn, frames, structured));
+  const result = await start(session, work, surfaceOf(turn, frames, structured));
   frames.end(result);
   return { result, structured: structured?.result() };
-}
-
-/** What stood in the history before the turn was told by whoever ran it. */
-function begin(session: AgentSession, work: Work, frames: TurnFrames, surface: TurnSurface): Promise<LoopResult> {
-  const resumes = work.kind === 'continue' && session.isInterrupted;
-  if (resumes) frames.skip(session.history);
-  const running = start(session, work, surface);
-  // The turn has begun, and nothing of it has happened yet but its prompt.
-  if (!resumes) frames.skip(work.kind === 'message' ? session.history.slice(0, -1) : session.history);
-  frames.tellHistory();
-  return running;
 }
 
 function start(session: AgentSession, work: Work, surface: TurnSurface): Promise<LoopResult> {
@@ -65,6 +53,7 @@ function surfaceOf({ output, tally, limits, approve, signal }: RunTurn, frames: 
   return {
     signal,
     limits,
+    onBegin: (history) => frames.begin(history),
     onEvent: (event) => {
       tally.onEvent(event);
       frames.onEvent(event);

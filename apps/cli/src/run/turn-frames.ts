@@ -10,29 +10,28 @@ type AssistantPart = AssistantMessage['parts'][number];
 
 export interface TurnFramesOptions {
   readonly sessionId: string;
-  readonly history: () => readonly ModelMessage[];
   readonly write: (frame: OutputFrame) => void;
   readonly partial: boolean;
 }
 
 export class TurnFrames {
-  /** The history that the running turn appends to. */
-  private live: readonly ModelMessage[] | null = null;
+  /** The history that the turn appends to. */
+  private live: readonly ModelMessage[] = [];
   private readonly told = new WeakSet<ModelMessage>();
   /** Something may stand in the history that was not told. */
   private stale = true;
 
   constructor(private readonly options: TurnFramesOptions) {}
 
-  /** What an earlier turn, or an earlier process, has told. */
-  skip(messages: readonly ModelMessage[]): void {
-    for (const message of messages) this.told.add(message);
+  /** What stands there already was told by whoever ran it. */
+  begin(history: readonly ModelMessage[]): void {
+    this.live = history;
+    for (const message of history) this.told.add(message);
   }
 
   /** Tells what has joined the history since, in its order. */
   tellHistory(): void {
     this.stale = false;
-    this.live ??= this.options.history();
     const { live, told } = this;
     let at = live.length;
     for (let last = live[at - 1]; last !== undefined && !told.has(last); last = live[at - 1]) at--;
@@ -41,7 +40,7 @@ export class TurnFrames {
 
   onEvent(event: LoopEvent): void {
     // A summary that took the place of what was told is no message of the conversation.
-    if (event.type === 'compacted' && this.live?.[0] !== undefined) this.told.add(this.live[0]);
+    if (event.type === 'compacted' && this.live[0] !== undefined) this.told.add(this.live[0]);
     if (this.stale) this.tellHistory();
     const frame = toFrame(event);
     if (frame !== null && (frame.type !== 'stream_event' || this.options.partial)) this.options.write(frame);
@@ -52,7 +51,7 @@ export class TurnFrames {
   tellResults(results: readonly SettledCall[]): ReadonlyMap<string, unknown> {
     this.tellHistory();
     this.stale = true;
-    const calls = callsOf(this.live?.at(-1));
+    const calls = callsOf(this.live.at(-1));
     const order = [...calls.keys()];
     const sorted = results.toSorted((left, right) => order.indexOf(left.callId) - order.indexOf(right.callId));
     if (sorted.length > 0) this.user(sorted.map(toResultBlock));
@@ -62,11 +61,11 @@ export class TurnFrames {
   /** The rest of the turn, partial text that nothing followed included. */
   end({ lastResponse }: LoopResult): void {
     this.tellHistory();
-    if (lastResponse?.complete === false && lastResponse.message !== null) this.assistant(lastResponse.message, { incomplete: true });
+    const message = lastResponse?.complete === false ? lastResponse.message : null;
+    if (message !== null && !this.told.has(message)) this.assistant(message, { incomplete: true });
   }
 
   private tell(message: ModelMessage): void {
-    if (this.told.has(message)) return;
     this.told.add(message);
     if (message.role === 'assistant') this.assistant(message);
     // Results are told with what became of their calls.
