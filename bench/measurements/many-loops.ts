@@ -88,6 +88,7 @@ async function measureHeap(
   count: number,
   ask: <Result>(method: string, work?: object) => Promise<Result>,
 ): Promise<number> {
+  await ask('prepare');
   const before = await ask<number>('heapKb');
   await ask('startWaiting', { model: HELD });
   await model.call('waitForHeld', { count });

@@ -35,7 +35,9 @@ serve({ measure }, async () => {
 });
 
 async function measure({ loop, url, rounds, effect }: JournaledWork): Promise<JournaledCost> {
-  const { run } = await (opened ??= createJournaledLoop(loop, url));
+  const { prepare, run } = await (opened ??= createJournaledLoop(loop, url));
+  await prepare?.(1);
+  await watch.waitUntilQuiet();
   const marks = new Map<number, Written>();
   const note = async (number: number): Promise<unknown> => MARKS.has(number) && marks.set(number, await watch.read());
   const before = await watch.read();

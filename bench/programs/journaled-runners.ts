@@ -10,6 +10,8 @@ import { openTurns } from './our-turns.js';
 export type JournaledName = 'ours' | 'ours with events' | 'bare' | 'LangGraph';
 
 export interface JournaledLoop {
+  /** Makes what so many runs need beforehand and no loop does: tasks, of a product that has them. */
+  prepare?(runs: number): Promise<void>;
   readonly run: RunLoop;
   close(): Promise<unknown>;
 }

@@ -29,14 +29,18 @@ let opened: Promise<Opened> | null = null;
 let waiting: Promise<unknown> = Promise.resolve();
 
 interface Opened {
+  prepare?(runs: number): Promise<void>;
   readonly run: RunLoop;
   close?(): Promise<unknown>;
 }
 
-serve({ run, startWaiting, heapKb: () => collectedHeap(), finish: () => waiting }, async () => void (await (await opened)?.close?.()));
+serve(
+  { run, prepare, startWaiting, heapKb: () => collectedHeap(), finish: () => waiting },
+  async () => void (await (await opened)?.close?.()),
+);
 
 async function run({ rounds, ...crowd }: Crowd & { readonly rounds: number }): Promise<CrowdSpeed> {
-  await open(crowd);
+  await prepare(crowd);
   const delay = monitorEventLoopDelay({ resolution: STALL_RESOLUTION_MS });
   delay.enable();
   const startedAt = now();
@@ -46,9 +50,12 @@ async function run({ rounds, ...crowd }: Crowd & { readonly rounds: number }): P
   return { roundsPerSecond: (crowd.loops * rounds) / seconds, longestStallMs: delay.max / NANOSECONDS };
 }
 
-/** Starts loops whose model keeps them waiting. */
-async function startWaiting({ model, ...crowd }: Crowd & { readonly model: string }): Promise<void> {
-  await open(crowd);
+async function prepare({ loops, ...crowd }: Crowd): Promise<void> {
+  await (await open({ loops, ...crowd })).prepare?.(loops);
+}
+
+/** Starts loops, prepared before, whose model keeps them waiting. */
+function startWaiting({ model, ...crowd }: Crowd & { readonly model: string }): void {
   waiting = runAll(crowd, model);
 }
 

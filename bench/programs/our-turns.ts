@@ -40,9 +40,14 @@ export async function openTurns(modelUrl: string, { events }: { readonly events:
     onError: fail,
   });
   const createSession = await openSessions(platform);
+  const prepared: string[] = [];
   return {
+    prepare: async (runs) => {
+      for (let made = 0; made < runs; made++) prepared.push(await createSession());
+    },
     run: async (model, tool) => {
-      const sessionId = await createSession();
+      const sessionId = prepared.pop();
+      if (sessionId === undefined) throw new Error('no task was prepared');
       work.set(sessionId, { model, tool });
       await runner.run(sessionId);
       work.delete(sessionId);

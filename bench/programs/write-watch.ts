@@ -1,5 +1,8 @@
 /** What the database has written so far, asked beside it: the questions write nothing. */
 import pg from 'pg';
+import { until } from '../until.js';
+
+const QUIET_MS = 300;
 
 export interface Written {
   /** Transactions that wrote. */
@@ -31,6 +34,16 @@ export class WriteWatch {
     const [row] = rows;
     if (!row) throw new Error('the database said nothing');
     return { transactions: row.transactions, walKb: row.wal_kb };
+  }
+
+  /** Resolves when nothing has been written for a while. */
+  async waitUntilQuiet(): Promise<void> {
+    let seen = -1;
+    await until(async () => {
+      const before = seen;
+      seen = (await this.read()).transactions;
+      return seen === before;
+    }, QUIET_MS);
   }
 
   close(): Promise<void> {
