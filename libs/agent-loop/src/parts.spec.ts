@@ -20,8 +20,7 @@ import { ManualClock } from './testing/manual-clock.js';
 import { says, scriptedClient } from './testing/scripted-client.js';
 import { read, type TestContext } from './testing/tools.js';
 
-const source = import.meta.dirname;
-const files = readdirSync(source).filter((name) => name.endsWith('.ts') && !/\.(spec|deep)\.ts$/.test(name));
+const root = path.resolve(import.meta.dirname, '../../..');
 
 describe('the parts', () => {
   test('a model round runs on its own, as titles and compaction need it [G2.4]', async () => {
@@ -82,13 +81,26 @@ describe('the parts', () => {
   });
 });
 
+/** Every source of the product, so that no surface grows a loop of its own (agent-loop.md, "Numbers"). */
+const sources = ['libs', 'apps'].flatMap((top) => {
+  const names = readdirSync(path.join(root, top), { recursive: true, encoding: 'utf8' });
+  return names
+    .filter(
+      (name) => /\/src\/.*\.tsx?$/.test(name) && !/\.(spec|deep)\.tsx?$|node_modules|\/testing\/|^(testkit|scripted-model)\//.test(name),
+    )
+    .map((name) => path.join(root, top, name));
+});
+
 test.each([
   ['caller of the model port', /\.stream\(/g],
+  ['caller of a provider', /\.doStream\(/g],
+  ['event mapper', /new EventMapper\(/g],
   ['call site of the result finalizer', /await finalizeResults\(/g],
   ['turn-cap formula', /cap !== null && count > cap/g],
-  ['caller of the tool port', /\.execute\(/g],
+  ['caller of the tool port in the loop', /planned\.tool\.execute\(/g],
   ['loop', /while \(stop === null\)/g],
-])('there is one %s', (_name, pattern) => {
-  const found = files.flatMap((name) => readFileSync(path.join(source, name), 'utf8').match(pattern) ?? []);
+  ['call site of the tool batch', /await runToolBatch\(/g],
+])('in all of the product there is one %s', (_name, pattern) => {
+  const found = sources.flatMap((file) => readFileSync(file, 'utf8').match(pattern) ?? []);
   expect(found).toHaveLength(1);
 });
