@@ -49,7 +49,7 @@ export function addSessionOptions(command: Command): Command {
     .option('--settings <file>', 'settings file (default: settings.json in ECHELON_DATA_DIR or ~/.echelon)');
 }
 
-/** The same with a scripted model of this process, where one is chosen and nobody says where it answers. Throws `CommandError`. */
+/** Reads everything that a session needs; a scripted model plays in this process where nobody says where one answers. Throws `CommandError`. */
 export async function openLocalSetup(
   options: LocalOptions,
   env: NodeJS.ProcessEnv = process.env,
@@ -65,8 +65,7 @@ export async function openLocalSetup(
   }
 }
 
-/** Reads everything that a session needs. Throws `CommandError`. */
-export function readLocalSetup(options: LocalOptions, env: NodeJS.ProcessEnv = process.env): LocalSetup {
+function readLocalSetup(options: LocalOptions, env: NodeJS.ProcessEnv): LocalSetup {
   const file = readFile(options, env);
   const folder = path.resolve(options.cwd ?? '.');
   if (!existsSync(folder) || !statSync(folder).isDirectory()) throw usage(`There is no folder ${folder}.`);
