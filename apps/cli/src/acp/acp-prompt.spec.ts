@@ -193,7 +193,7 @@ test('the list of steps is a plan, and an unfinished one keeps the prompt going'
   expect(editor.said(id)).toBe('I stop.Now it is done.');
 });
 
-test('a failed prompt is an error that says why, and the next prompt goes on [G3.7]', async () => {
+test('a failed prompt is an error that says why, and the next prompt goes on', async () => {
   const id = await editor.newSession(world.newFolder());
   await expect(editor.prompt(id, '[broken]')).rejects.toMatchObject({
     code: -32603,
