@@ -18,6 +18,7 @@ const COMMANDS = {
   test: [BUILD, ['scripts/test.mjs']],
   'test:deep': [BUILD, ['scripts/test.mjs', '--deep']],
   'test:model': [BUILD, ['scripts/test-model.mjs']],
+  parity: [BUILD, ['scripts/parity.mjs']],
   check: [BUILD, ['scripts/check.mjs']],
   bench: [BUILD, ['--import', './scripts/source-loader.mjs', 'bench/run.ts']],
   requirements: [['scripts/requirements.mjs']],

@@ -1,4 +1,5 @@
 /** One scripted model for all scenarios and surfaces, told apart by the name of the model that they ask for. */
+import { SUBAGENT_ROLE } from '@echelon/agent-session';
 import {
   type RecordedRequest,
   type ScriptedModel,
@@ -8,7 +9,9 @@ import {
 } from '@echelon/scripted-model';
 import type { Scenario } from './scenario.js';
 
-const FALLBACK = '+fallback';
+const [FALLBACK, DELEGATING] = ['+fallback', '+delegating'];
+/** The call with which an agent hands the scenario to a subagent. */
+export const DELEGATION = 'delegate';
 
 export class ParityModel {
   private readonly scenarios = new Map<string, Scenario>();
@@ -33,7 +36,7 @@ export class ParityModel {
   }
 
   requestsOf(name: string): readonly RecordedRequest[] {
-    return this.model.requests.filter(({ body }) => nameOf(modelOf(body)) === name);
+    return this.model.requests.filter(({ body }) => nameOf(modelOf(body)) === name && !isOfDelegator(body));
   }
 
   async untilRequest(name: string, count: number): Promise<void> {
@@ -47,6 +50,7 @@ export class ParityModel {
 
   private reply(request: ScriptedRequest): ScriptedResponse {
     const name = nameOf(request.model);
+    if (request.model.endsWith(DELEGATING) && !request.system.startsWith(SUBAGENT_ROLE)) return delegate(request);
     const scenario = this.scenarios.get(name);
     if (scenario === undefined) throw new Error(`no scenario is played by ${name}`);
     const at = this.counts.get(name) ?? 0;
@@ -61,14 +65,34 @@ export function fallbackOf(name: string): string {
   return `${name}${FALLBACK}`;
 }
 
+/** The model of an agent that hands what it is told to a subagent on the same model. */
+export function delegating(name: string): string {
+  return `${name}${DELEGATING}`;
+}
+
 export function isFallback(model: string): boolean {
-  return model.endsWith(FALLBACK);
+  return model.includes(FALLBACK);
+}
+
+function delegate({ messages }: ScriptedRequest): ScriptedResponse {
+  if (messages.some(({ role }) => role === 'tool')) return { text: 'Delegated.' };
+  return { toolCalls: [{ name: 'run_subagent', arguments: { description: 'The scenario', prompt: 'Go.' }, id: DELEGATION }] };
+}
+
+interface Body {
+  readonly model?: string;
+  readonly messages?: readonly { readonly content?: unknown }[];
 }
 
 function modelOf(body: unknown): string {
-  return (body as { readonly model?: string } | null)?.model ?? '';
+  return (body as Body | null)?.model ?? '';
+}
+
+function isOfDelegator(body: unknown): boolean {
+  const [system] = (body as Body | null)?.messages ?? [];
+  return modelOf(body).endsWith(DELEGATING) && !String(system?.content).startsWith(SUBAGENT_ROLE);
 }
 
 function nameOf(model: string): string {
-  return isFallback(model) ? model.slice(0, -FALLBACK.length) : model;
+  return model.split('+')[0] ?? model;
 }

@@ -9,6 +9,7 @@ export class ParityTable {
 
   note(scenario: Scenario, surface: string, verdict: Verdict): void {
     this.verdicts.set(`${scenario.name}/${surface}`, verdict);
+    process.stderr.write(`${surface}: ${scenario.name}: ${verdict}\n`);
   }
 
   explain(scenario: Scenario, surface: string, reason: string): void {

@@ -2,17 +2,15 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { StopReason } from '@echelon/agent-loop';
+import type { LoopStop } from '@echelon/agent-loop';
 import { waitFor } from '@echelon/testkit';
 import { normalizeRequests } from './normalize.js';
 import type { ParityModel } from './parity-model.js';
-import type { CancelPoint, Observed, Scenario, Surface, Told } from './scenario.js';
-
-export type Seen = Omit<Observed, 'stops'> & Pick<Told, 'stops'>;
+import type { CancelPoint, Observed, Scenario, Surface } from './scenario.js';
 
 let runs = 0;
 
-export async function runScenario(surface: Surface, scenario: Scenario, model: ParityModel): Promise<Seen> {
+export async function runScenario(surface: Surface, scenario: Scenario, model: ParityModel): Promise<Observed> {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'echelon-parity-')));
   const name = `${scenario.name}@${surface.name}-${++runs}`;
   try {
@@ -47,14 +45,14 @@ function readFiles(folder: string): Readonly<Record<string, string>> {
 }
 
 interface Compared {
-  readonly reference: Seen;
-  readonly seen: Seen;
+  readonly reference: Observed;
+  readonly seen: Observed;
   readonly stopsAs: Surface['stopsAs'];
 }
 
 /** Names what differs from the reference; empty where nothing does. How much a person saw before they cancelled is theirs. */
-export function compare(scenario: Scenario, { reference, seen, stopsAs }: Compared): readonly (keyof Seen)[] {
-  const expected = { ...reference, stops: reference.stops.map((stop) => stopsAs(stop as StopReason)) };
+export function compare(scenario: Scenario, { reference, seen, stopsAs }: Compared): readonly (keyof Observed)[] {
+  const expected = { ...reference, stops: reference.stops.map((stop) => stopsAs(JSON.parse(stop) as LoopStop)) };
   const compared = scenario.cancel ? (['requests', 'stops', 'files'] as const) : (['requests', 'stops', 'texts', 'files'] as const);
   return compared.filter((what) => JSON.stringify(expected[what]) !== JSON.stringify(seen[what]));
 }

@@ -1,5 +1,5 @@
 /** What a scenario of the parity suite says, and what is seen of it on a surface (agent-loop.md §8). */
-import type { StopReason } from '@echelon/agent-loop';
+import type { LoopStop } from '@echelon/agent-loop';
 import type { HooksConfig } from '@echelon/contracts';
 import type { ScriptedRequest, ScriptedResponse } from '@echelon/scripted-model';
 
@@ -48,8 +48,8 @@ export type CancelPoint = { readonly request: number } | { readonly once: string
 export interface Observed {
   /** Messages of each request that the model got, normalized. */
   readonly requests: readonly unknown[];
-  /** How each turn ended. */
-  readonly stops: readonly StopReason[];
+  /** How each turn ended, in the words of the surface; of the bare loop as JSON. */
+  readonly stops: readonly string[];
   /** The last text of each turn. */
   readonly texts: readonly string[];
   /** What is in the folder afterwards. */
@@ -66,12 +66,12 @@ export interface Run {
 }
 
 /** What a surface tells of a run beside what the model and the folder show. */
-export type Told = Pick<Observed, 'texts'> & { readonly stops: readonly string[] };
+export type Told = Pick<Observed, 'texts' | 'stops'>;
 
 export interface Surface {
   readonly name: string;
-  /** Whether `told` of this surface is what a run that stopped so tells. */
-  readonly stopsAs: (stop: StopReason) => string;
+  /** The surface's word for a loop that stopped so. */
+  readonly stopsAs: (stop: LoopStop) => string;
   run(run: Run): Promise<Told>;
   close(): Promise<void>;
 }

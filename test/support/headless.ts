@@ -7,7 +7,13 @@ import { type AgentScript, type ScriptedModel, startScriptedModel } from '@echel
 import { OutputFrame, type ResultFrame } from '../../apps/cli/src/run/frames.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const COMMAND = ['--no-warnings', '--import', path.join(ROOT, 'scripts/source-loader.mjs'), path.join(ROOT, 'apps/cli/bin/echelon.mjs')];
+/** The command line of `echelon`, from sources. */
+export const CLI_COMMAND = [
+  '--no-warnings',
+  '--import',
+  path.join(ROOT, 'scripts/source-loader.mjs'),
+  path.join(ROOT, 'apps/cli/bin/echelon.mjs'),
+];
 /** Frames in both directions. */
 export const FRAMED = ['--input-format', 'stream-json', '--output-format', 'stream-json'];
 
@@ -41,7 +47,7 @@ export class Headless {
   startWith(env: Readonly<Record<string, string>>, ...args: readonly string[]): HeadlessRun {
     const own = { ECHELON_DATA_DIR: this.data, ECHELON_SCRIPTED_MODEL_URL: this.model.url, ...env };
     const run = new HeadlessRun(
-      spawn(process.execPath, [...COMMAND, 'run', '--cwd', this.folder, '--provider', 'scripted', ...args], {
+      spawn(process.execPath, [...CLI_COMMAND, 'run', '--cwd', this.folder, '--provider', 'scripted', ...args], {
         cwd: ROOT,
         env: { ...process.env, ...own },
       }),

@@ -1,4 +1,7 @@
 import type { Surface } from '../scenario.js';
+import { createAcpSurface } from './acp.js';
+import { createHeadlessSurface } from './headless.js';
+import { createSubagentSurface } from './subagent.js';
 import { createWorkerSurface } from './worker.js';
 
 export interface Stage {
@@ -10,4 +13,7 @@ export interface Stage {
 /** In the order of the table's columns. */
 export const SURFACES: Readonly<Record<string, (stage: Stage) => Promise<Surface>>> = {
   worker: createWorkerSurface,
+  headless: createHeadlessSurface,
+  acp: createAcpSurface,
+  subagent: createSubagentSurface,
 };

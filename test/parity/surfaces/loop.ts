@@ -7,7 +7,6 @@ import {
   type Permissions,
   type PlannedCall,
   runLoop,
-  type StopReason,
   volatileJournal,
 } from '@echelon/agent-loop';
 import { createUserHooks } from '@echelon/agent-session';
@@ -26,7 +25,7 @@ interface Context {
 export function createLoopSurface(modelUrl: string): Surface {
   return {
     name: 'loop',
-    stopsAs: (stop) => stop,
+    stopsAs: (stop) => JSON.stringify(stop),
     run: (run) => new Reference(modelUrl, run).play(),
     close: () => Promise.resolve(),
   };
@@ -34,7 +33,7 @@ export function createLoopSurface(modelUrl: string): Surface {
 
 class Reference {
   private readonly history: ModelMessage[] = [];
-  private readonly stops: StopReason[] = [];
+  private readonly stops: string[] = [];
   private readonly texts: string[] = [];
   private said: readonly ModelMessage[] = [];
   private counters: LoopResult['counters'] | undefined;
@@ -56,7 +55,7 @@ class Reference {
   private async turn(start: Partial<LoopInput<Context>['start']>): Promise<void> {
     const result = this.run.scenario.kill ? await this.dieAndGoOn(start) : await this.loop(start, this.listen());
     this.counters = result.counters;
-    this.stops.push(result.stop.reason);
+    this.stops.push(JSON.stringify(result.stop));
     this.texts.push(result.lastResponse?.text ?? '');
   }
 

@@ -18,7 +18,7 @@ export async function createWorkerSurface({ modelUrl, data }: Stage): Promise<Su
   const workspace = await node.api.workspaces.create({ name: 'parity' });
   return {
     name: 'worker',
-    stopsAs: (stop) => (stop === 'cancelled' ? 'stopped' : stop),
+    stopsAs: ({ reason }) => (reason === 'cancelled' ? 'stopped' : reason),
     run: (run) => new Task(node, { workspaceId: workspace.id, root: path.join(data, 'workspaces') }, run).play(),
     close: () => world.close(),
   };
