@@ -42,6 +42,25 @@ test('chat-completions: reasoning tokens are told, and unknown usage is null', a
   expect(untold.at(-1)).toMatchObject({ usage: { inputTokens: null, outputTokens: null, cachedInputTokens: null, reasoningTokens: null } });
 });
 
+test('chat-completions: what one chunk brings comes out as thought, content, call, finish [G3.1]', async () => {
+  const call = { index: 0, id: 'c1', type: 'function', function: { name: 'read', arguments: '{}' } };
+  const delta = { tool_calls: [call], content: 'text', reasoning_content: 'thought' };
+  const all = { id: 'x', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] };
+  const data = `data: ${JSON.stringify(all)}\n\ndata: [DONE]\n\n`;
+  const events = await run('chat_completions', {
+    faults: [
+      { kind: 'raw', afterChunks: 0, data },
+      { kind: 'end', afterChunks: 0 },
+    ],
+  });
+  expect(events.map(({ type }) => type).filter((type) => type !== 'tool_call_preparation')).toEqual([
+    'thought',
+    'content',
+    'tool_call',
+    'finished',
+  ]);
+});
+
 test('responses: a failed response is a failure', async () => {
   const failed = {
     type: 'response.failed',
