@@ -17,7 +17,8 @@ const SCRIPT = scriptByPrompt([
   { prompt: '[next]', steps: [{ text: 'Next.' }] },
 ]);
 
-const acpx = path.join(path.dirname(createRequire(import.meta.url).resolve('acpx/package.json')), 'dist/cli.js');
+const require = createRequire(import.meta.url);
+const acpx = path.join(path.dirname(require.resolve('acpx/package.json')), 'dist/cli.js');
 let world: AcpWorld;
 let home: string;
 let folder: string;
