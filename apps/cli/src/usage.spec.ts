@@ -78,6 +78,8 @@ const WRONG: readonly [string, string][] = [
   ['token revoke nope', '"nope" is no token id'],
   ['connect netscape', 'Allowed choices are claude-code'],
   ['connect codex --task nope', '"nope" is no task id'],
+  ['acp --mode odd', 'Allowed choices are ask, accept_edits, plan, full_access.'],
+  ['chat --mode odd', 'Allowed choices are ask, accept_edits, plan, full_access.'],
   ['run -p x --max-turns 0', '--max-turns is a whole number from 1 on, not "0".'],
   ['up odd', 'too many arguments'],
   ['demo odd', 'too many arguments'],
