@@ -9,6 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   createToolRegistry,
+  type LoopCounters,
   type LoopResult,
   type ModelMessage,
   NEW_COUNTERS,
@@ -32,6 +33,7 @@ import type { SessionEntry, SessionStore } from './session-store.js';
 import { subagentTool } from './session-subagents.js';
 import type { SessionContext } from './session-tool.js';
 import { modeOf, shareTurn, stopPoliciesOf, todosTool, type TurnSurface } from './session-turn.js';
+import { type AheadSurface, Speculation } from './speculation/speculation.js';
 import type { Todo } from './todo-list.js';
 
 type Start = Pick<StartingPoint, 'opening' | 'sendType' | 'known'>;
@@ -45,10 +47,14 @@ export class AgentSession {
   private running = false;
   /** A turn of this process has begun. */
   private hasRun = false;
+  /** The likely next prompt, run ahead. */
+  private ahead: Speculation | null = null;
+  /** The end of what was thrown away. */
+  private leftovers: Promise<void> = Promise.resolve();
 
   private constructor(
     { id, folder }: Pick<SessionEntry, 'id' | 'folder'>,
-    store: SessionStore,
+    private readonly store: SessionStore,
     private readonly settings: SessionSettings,
     private readonly lock: { readonly release: () => void },
   ) {
@@ -105,9 +111,25 @@ export class AgentSession {
     return !this.running && this.log.state.open !== null;
   }
 
-  /** Runs a turn that a prompt opens. Throws `session_busy`. */
+  /**
+   * Runs the likely next prompt ahead, unseen, until the next turn takes it over or throws it away; between turns. `null`: runs ahead are off, or
+   * this session has hooks, which would be seen, or nothing to guess from.
+   */
+  speculate(surface: AheadSurface): Speculation | null {
+    const { log, folder, settings, store, inbox } = this;
+    const { history, open } = log.state;
+    if (settings.speculate !== true || this.running || open !== null || history.length === 0 || hasHooks(settings)) return null;
+    this.throwAhead();
+    const { open: turn, counters } = this.nextTurn('user');
+    this.ahead = new Speculation({ log, folder, overlays: store.overlays, settings, surface, turn, counters, inbox });
+    return this.ahead;
+  }
+
+  /** Runs a turn that a prompt opens, or takes over what was run ahead for this very prompt. Throws `session_busy`. */
   prompt(parts: readonly TextPart[], surface: TurnSurface): Promise<LoopResult> {
-    return this.exclusively(() => {
+    return this.exclusively(async () => {
+      const taken = this.ahead === null ? null : await this.takeAhead(this.ahead, parts, surface);
+      if (taken !== null) return taken;
       this.closeInterrupted();
       this.log.name(parts.map(({ text }) => text).join(' '));
       return this.run(this.begin('user'), { opening: { parts, sendType: 'user' } }, surface);
@@ -116,7 +138,8 @@ export class AgentSession {
 
   /** Asks anew for what the last turn did not bring (W11). Throws `nothing_to_retry` or `session_busy`. */
   retry(surface: TurnSurface): Promise<LoopResult> {
-    return this.exclusively(() => {
+    return this.exclusively(async () => {
+      this.throwAhead();
       this.closeInterrupted();
       const { history } = this.log.state;
       if (history.length === 0) throw new SessionError('nothing_to_retry', 'There is no turn that could be tried again.');
@@ -127,16 +150,16 @@ export class AgentSession {
 
   /** Goes on with a turn whose process died. Throws `nothing_to_resume` or `session_busy`. */
   resume(surface: TurnSurface): Promise<LoopResult> {
-    return this.exclusively(() => {
+    return this.exclusively(async () => {
       const { open } = this.log.state;
       if (open === null)
         throw new SessionError('nothing_to_resume', 'The last turn of this session has ended; there is nothing to go on with.');
-      const known = knownCalls(this.log.state);
-      return this.run(open, known === undefined ? {} : { known }, surface);
+      return this.goOn(open, surface);
     });
   }
 
   close(): void {
+    this.throwAhead();
     this.lock.release();
   }
 
@@ -146,17 +169,51 @@ export class AgentSession {
     try {
       return await run();
     } finally {
+      await this.leftovers;
       this.running = false;
     }
   }
 
+  private throwAhead(): void {
+    const { ahead, leftovers } = this;
+    this.ahead = null;
+    if (ahead !== null) this.leftovers = Promise.all([leftovers, ahead.discard()]).then(() => undefined);
+  }
+
+  /** Makes what was run ahead for this prompt the session's next turn and goes on with it; `null`: it does not fit. */
+  private async takeAhead(ahead: Speculation, parts: readonly TextPart[], surface: TurnSurface): Promise<LoopResult | null> {
+    const { log } = this;
+    const ran = await ahead.accept(parts, surface.signal);
+    this.throwAhead();
+    if (ran === null) return null;
+    log.reload();
+    log.name(parts.map(({ text }) => text).join(' '));
+    this.hasRun = true;
+    for (const event of ran.records.events) surface.onEvent?.(event);
+    const { open } = log.state;
+    return open === null || ran.ended.stop.reason === 'error' ? ran.ended : this.goOn(open, surface);
+  }
+
   private begin(sendType: SendType): OpenTurn {
-    const { turns, counters } = this.log.state;
-    const open = { number: turns + 1, promptId: randomUUID(), sendType };
+    const { open, counters } = this.nextTurn(sendType);
     this.log.note({ type: 'turn', number: open.number, prompt_id: open.promptId, send_type: sendType });
-    const sessionRounds = this.settings.capCounts === 'process' && !this.hasRun ? 0 : counters.sessionRounds;
-    this.log.state.counters = { ...NEW_COUNTERS, sessionRounds, contextTokens: counters.contextTokens };
+    this.log.state.counters = counters;
     return open;
+  }
+
+  private nextTurn(sendType: SendType): { readonly open: OpenTurn; readonly counters: LoopCounters } {
+    const { turns, counters } = this.log.state;
+    const sessionRounds = this.settings.capCounts === 'process' && !this.hasRun ? 0 : counters.sessionRounds;
+    return {
+      open: { number: turns + 1, promptId: randomUUID(), sendType },
+      counters: { ...NEW_COUNTERS, sessionRounds, contextTokens: counters.contextTokens },
+    };
+  }
+
+  /** What is known of the turn's open batch is kept; the rest of it runs. */
+  private goOn(open: OpenTurn, surface: TurnSurface): Promise<LoopResult> {
+    const known = knownCalls(this.log.state);
+    return this.run(open, known === undefined ? {} : { known }, surface);
   }
 
   private async run({ number, promptId }: OpenTurn, start: Start, surface: TurnSurface): Promise<LoopResult> {
@@ -211,4 +268,8 @@ export class AgentSession {
     this.journal.end({ response: null, results, messages: [] }, 'interrupted', counters);
     this.log.reload();
   }
+}
+
+function hasHooks({ hooks = {} }: SessionSettings): boolean {
+  return Object.values(hooks).some((list) => list !== undefined && list.length > 0);
 }

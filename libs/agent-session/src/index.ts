@@ -7,6 +7,7 @@ export { SessionError, type SessionErrorCode } from './session-error.js';
 export type { SessionInbox, WaitingInput } from './session-inbox.js';
 export type { ApprovalRequest, Approve } from './session-permissions.js';
 export { SessionStore, type SessionEntry, type SessionPage } from './session-store.js';
+export type { AheadSurface, Speculation, SpeculationResult } from './speculation/speculation.js';
 export { createStructuredOutput, STRUCTURED_OUTPUT_TOOL, type StructuredOutput } from './structured-output.js';
 export type { Todo } from './todo-list.js';
 export { createSubagentTool } from './subagent/run-subagent.tool.js';

@@ -47,6 +47,11 @@ export class SessionJournal implements Journal {
     return this.commit([...recordsOf(barrier), { type: 'compaction', summary, instructions, kept, counters }]);
   }
 
+  /** What no barrier has stored of a turn that goes on. */
+  keep(unrecorded: Unrecorded): void {
+    this.append(recordsOf(unrecorded));
+  }
+
   /** The end of the turn, with what no barrier has stored (barrier 5). */
   end(unrecorded: Unrecorded, reason: string, counters: LoopCounters): void {
     this.append([...recordsOf(unrecorded), { type: 'turn_end', reason, counters }]);

@@ -5,6 +5,8 @@ import type { SessionStore } from './session-store.js';
 /** The records of one session, with what they add up to. */
 export class SessionLog {
   state: SessionState;
+  /** How often something was stored here: what was begun at another version is out of date. */
+  version = 0;
 
   constructor(
     private readonly store: SessionStore,
@@ -15,6 +17,7 @@ export class SessionLog {
 
   /** Stores what the running loop keeps in its own history. */
   append(records: readonly SessionRecord[]): void {
+    this.version++;
     this.store.append(this.id, records, new Date());
   }
 

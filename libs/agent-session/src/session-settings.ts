@@ -14,4 +14,6 @@ export interface SessionSettings {
   readonly hooks?: HooksConfig | undefined;
   /** What the turn cap counts: the rounds of the session, or those of this process. Default: the session's. */
   readonly capCounts?: 'session' | 'process';
+  /** Whether the likely next prompt may be run ahead (docs/speculation.md). Default: no. */
+  readonly speculate?: boolean;
 }

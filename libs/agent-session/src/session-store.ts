@@ -4,11 +4,13 @@
  * S1  What is appended at once is stored at once or not at all, and is on the disk when `append` returns.
  * S2  A session is open in one process at a time; the operating system's lock ends with the process, however that ends.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { type FileLock, lockFile } from './file-lock.js';
 import { SessionError } from './session-error.js';
 import type { SessionRecord } from './session-record.js';
+import { removeStaleOverlays } from './speculation/overlay.js';
 
 export interface SessionEntry {
   readonly id: string;
@@ -46,6 +48,8 @@ export class SessionStore {
   private constructor(
     private readonly database: DatabaseSync,
     private readonly locks: string,
+    /** Where runs ahead try their work. */
+    readonly overlays: string,
   ) {}
 
   /** Opens the store in a folder, which is made where it is missing. */
@@ -55,7 +59,9 @@ export class SessionStore {
     const database = new DatabaseSync(path.join(folder, 'sessions.sqlite'), { timeout: BUSY_MS });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
     database.exec(SCHEMA);
-    return new SessionStore(database, locks);
+    const overlays = path.join(folder, 'overlays');
+    removeStaleOverlays(overlays);
+    return new SessionStore(database, locks, overlays);
   }
 
   create({ id, folder, at }: { readonly id: string; readonly folder: string; readonly at: Date }): void {
@@ -130,17 +136,10 @@ export class SessionStore {
   }
 
   /** Makes this process the session's only user until `release`. Throws `session_in_use`. */
-  lock(id: string): { readonly release: () => void } {
-    const file = path.join(this.locks, `${id}.lock`);
-    writeFileSync(file, '', { flag: 'a' });
-    const lock = new DatabaseSync(file);
-    try {
-      lock.exec('BEGIN EXCLUSIVE');
-    } catch {
-      lock.close();
-      throw new SessionError('session_in_use', `The session ${id} is open in another process.`);
-    }
-    return { release: () => lock.isOpen && lock.close() };
+  lock(id: string): FileLock {
+    const lock = lockFile(path.join(this.locks, `${id}.lock`));
+    if (lock === null) throw new SessionError('session_in_use', `The session ${id} is open in another process.`);
+    return lock;
   }
 
   close(): void {

@@ -8,7 +8,7 @@ import {
   Spending,
   type StopPolicy,
 } from '@echelon/agent-loop';
-import type { PermissionMode } from '@echelon/domain';
+import type { PermissionMode, PermissionPolicy } from '@echelon/domain';
 import { createWorkspaceTools } from '@echelon/workspace-tools';
 import { createUserHooks, type HookFailure } from './hooks/user-hooks.js';
 import type { SessionLog } from './session-log.js';
@@ -79,7 +79,11 @@ export function todosTool(log: SessionLog): SessionTool {
 }
 
 /** In order: the surface's own, then the list of steps. */
-export function stopPoliciesOf(log: SessionLog, settings: SessionSettings, surface: TurnSurface): readonly StopPolicy[] {
+export function stopPoliciesOf(
+  log: SessionLog,
+  settings: SessionSettings,
+  surface: Pick<TurnSurface, 'stopPolicies' | 'keepsToTodos'>,
+): readonly StopPolicy[] {
   const todos = createTodoPolicy(() => ({ todos: log.state.todos, plans: modeOf(log, settings) === 'plan' }));
   return [...(surface.stopPolicies ?? []), ...(surface.keepsToTodos ? [todos] : [])];
 }
@@ -88,20 +92,29 @@ export function modeOf(log: SessionLog, settings: SessionSettings): PermissionMo
   return log.state.mode ?? settings.mode;
 }
 
+export function policyOf(log: SessionLog, settings: SessionSettings): () => PermissionPolicy {
+  return () => ({ mode: modeOf(log, settings), rules: settings.rules });
+}
+
 function permissionsOf(log: SessionLog, settings: SessionSettings, approve: Approve | undefined): SharedTurn['permissions'] {
   return createSessionPermissions<SessionContext>({
-    policy: () => ({ mode: modeOf(log, settings), rules: settings.rules }),
+    policy: policyOf(log, settings),
     isGranted: (grant) => log.state.grants.has(grant),
     keepGrant: (grant) => log.note({ type: 'grant', grant }),
     approve,
   });
 }
 
+/** How a model may refer to the full text of a cut result. */
+export function nameArtifact(sessionId: string, callId: string): string {
+  return `artifact ${callId} of session ${sessionId}`;
+}
+
 function artifactsOf(log: SessionLog): ArtifactStore {
   return {
     store: ({ callId, text }) => {
       log.storeArtifact(callId, text);
-      return Promise.resolve(`artifact ${callId} of session ${log.id}`);
+      return Promise.resolve(nameArtifact(log.id, callId));
     },
   };
 }

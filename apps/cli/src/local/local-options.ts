@@ -81,6 +81,7 @@ function readLocalSetup(options: LocalOptions, env: NodeJS.ProcessEnv): LocalSet
       mode: options.mode ?? file.mode ?? 'ask',
       instructions: file.instructions,
       hooks: file.hooks,
+      speculate: file.speculate,
     },
   };
 }

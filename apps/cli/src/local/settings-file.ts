@@ -27,6 +27,8 @@ const SettingsFile = z.strictObject({
   rules: z.array(PermissionRuleSetting).max(200).default([]),
   instructions: z.string().max(65_536).optional(),
   hooks: HooksConfig.optional(),
+  /** Whether the likely next prompt is run ahead (docs/speculation.md). */
+  speculate: z.boolean().default(false),
   limits: z
     .strictObject({ max_turns: LimitSetting, max_tool_calls: LimitSetting, max_wall_seconds: LimitSetting, max_tokens: LimitSetting })
     .prefault({}),
