@@ -60,6 +60,14 @@ const SCRIPT = scriptByPrompt([
       },
     ],
   },
+  {
+    prompt: '[delegate]',
+    steps: [
+      { toolCalls: [{ name: 'run_subagent', arguments: { description: 'Write it', prompt: '[sub]' }, id: 'd1' }] },
+      { text: 'Delegated.' },
+    ],
+  },
+  { prompt: '[sub]', steps: [{ toolCalls: [write('sub.txt', 'd2')] }, { text: 'I may not.' }] },
   { prompt: '[unknown]', steps: [{ toolCalls: [{ name: 'fly', arguments: {}, id: 'f1' }] }, { text: 'I cannot.' }] },
 ]);
 
@@ -160,6 +168,14 @@ test('a declined call ends the prompt: nothing of its batch starts, nothing more
       ?.filter(({ role }) => role === 'tool') ?? [];
   expect(answers.map(({ tool_call_id: callId }) => callId)).toEqual(['r1', 'b1', 'b2', 'b3']);
   expect(String(answers[2]?.content)).toContain('declined');
+});
+
+test('a call of a subagent is asked about, too; a rejection is told to the subagent, and the prompt goes on', async () => {
+  editor.answer = ({ toolCall }) => choose(toolCall.toolCallId === 'd2' ? 'reject_once' : 'allow_once');
+  const { id, folder, stopReason } = await play('[delegate]');
+  expect(editor.asked(id).at(-1)?.toolCall).toMatchObject({ toolCallId: 'd2', title: 'Write sub.txt', kind: 'edit' });
+  expect([stopReason, editor.said(id), existsSync(path.join(folder, 'sub.txt'))]).toEqual(['end_turn', 'Delegated.', false]);
+  expect(editor.callStory(id).at(-1)).toBe('d1 completed');
 });
 
 test('a session that plans changes nothing and asks nothing; a mode that does not exist is refused', async () => {
