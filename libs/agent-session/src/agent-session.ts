@@ -33,7 +33,8 @@ import type { SessionEntry, SessionStore } from './session-store.js';
 import { subagentTool } from './session-subagents.js';
 import type { SessionContext } from './session-tool.js';
 import { modeOf, shareTurn, stopPoliciesOf, todosTool, type TurnSurface } from './session-turn.js';
-import { type AheadSurface, Speculation } from './speculation/speculation.js';
+import type { AheadSurface } from './speculation/run-speculation.js';
+import { Speculation } from './speculation/speculation.js';
 import type { Todo } from './todo-list.js';
 
 type Start = Pick<StartingPoint, 'opening' | 'sendType' | 'known'>;

@@ -40,7 +40,7 @@ export async function* walkEntries(root: string, signal?: AbortSignal): AsyncGen
   }
 }
 
-export async function readEntry(file: string): Promise<FolderEntry> {
+async function readEntry(file: string): Promise<FolderEntry> {
   const stats = await lstat(file, { bigint: true });
   const kind = kindOf(stats);
   const target = kind === 'link' ? await readlink(file) : '';

@@ -5,10 +5,15 @@ import { describeSandbox, isReadOnlyCommand } from '@echelon/workspace-tools';
 import type { SessionContext, SessionTool } from '../session-tool.js';
 import type { Overlay } from './overlay.js';
 
-/** What these print is not the same in a copy: inodes, links, owners, the folder above. */
-const TELLS_COPIES = /\b(stat|df|du)\b|\bls\s[^|]*-\w*[aAfiloqsgn]|\.\./;
-/** These look for settings and ignored files in the folders above, unless a repository begins here. */
-const LOOKS_ABOVE = /\b(git|rg)\b/;
+/** What these print is not sure to be the same in a copy: inodes, links, owners, the folder above, the order of a folder's entries. */
+const TELLS_COPIES = [
+  /\b(stat|df|du|find|rg)\b/,
+  /\bls\s[^|]*-\w*[aAfgilnoqsU]/,
+  /grep\s[^|]*(-\w*[rR]|--\w*recursive)/,
+  /(^|[\s/'"=])\.\.($|[\s/'"])/,
+];
+/** It looks for its repository in the folders above, unless one begins here. */
+const LOOKS_ABOVE = /\bgit\b/;
 const WAITS_FOR = 'the person';
 
 export interface AheadFacts {
@@ -48,7 +53,7 @@ function runsAhead({ tool, input }: PlannedCall<SessionContext>, { overlay, isRe
   if (tool.effect !== 'execute') return true;
   const { command } = input as { readonly command?: string };
   if (command === undefined || !sandboxed || !isReadOnlyCommand(command)) return false;
-  if (command.includes(overlay.folder) || TELLS_COPIES.test(command)) return false;
+  if (command.includes(overlay.folder) || TELLS_COPIES.some((pattern) => pattern.test(command))) return false;
   return isRepository || !LOOKS_ABOVE.test(command);
 }
 
