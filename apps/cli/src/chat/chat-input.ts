@@ -67,8 +67,8 @@ export class ChatInput {
 
   /** Typed faster than it is read, a line and its Enter may come at once. */
   private write(text: string): void {
-    const [line = '', ...rest] = text.split('\r');
-    const sends = rest.length === 1 && rest[0] === '' && !line.includes('\n');
+    const [line = '', ...rest] = withLineBreaks(text).split('\n');
+    const sends = line !== '' && rest.length === 1 && rest[0] === '';
     this.edit(drafts.insert(this.current, withLineBreaks(sends ? line : text)));
     if (sends) this.enter();
   }

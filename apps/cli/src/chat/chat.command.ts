@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { usage } from '../arguments.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { addLocalOptions, type LocalOptions, type LocalSetup, openLocalSetup } from '../local/local-options.js';
-import { openRunSignals } from '../run/run-signals.js';
 import type { Terminal } from '../terminal.js';
 import { Chat } from './chat.js';
 
@@ -12,6 +11,8 @@ interface ChatCommandOptions extends LocalOptions {
   /** An id, or the last session of the folder. */
   readonly resume?: string | true;
 }
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export function addChatCommand(program: Command, terminal: Terminal): void {
   const command = program.command('chat').description('talk with an agent in this terminal, on a folder, without a server');
@@ -37,16 +38,28 @@ async function chatCommand(terminal: Terminal, options: ChatCommandOptions): Pro
 }
 
 async function talk(terminal: Terminal, chat: Chat): Promise<void> {
-  const signals = openRunSignals(terminal);
-  signals.signal.addEventListener('abort', () => void chat.leave(), { once: true });
+  let isEnded = false;
+  const close = onEnd(terminal, () => {
+    isEnded = true;
+    void chat.leave();
+  });
   try {
     chooseRendering();
     const { showChat } = await import('./show-chat.js');
     await showChat(chat);
   } finally {
-    signals.close();
+    close();
   }
-  if (signals.signal.aborted) throw new CommandError('', EXIT.interrupted);
+  if (isEnded) throw new CommandError('', EXIT.interrupted);
+}
+
+/** Tells when this process is asked to end, or its terminal is gone. Ink ends the process itself where no listener stays. */
+function onEnd({ out }: Terminal, end: () => void): () => void {
+  for (const name of SIGNALS) process.on(name, end);
+  out.on('error', end);
+  return () => {
+    for (const name of SIGNALS) process.off(name, end);
+  };
 }
 
 /** What React and the library of colours read when they are loaded. */
