@@ -113,8 +113,9 @@ export class AgentSession {
   }
 
   /**
-   * Runs the likely next prompt ahead, unseen, until the next turn takes it over or throws it away; between turns. `null`: runs ahead are off, or
-   * this session has hooks, which would be seen, or nothing to guess from.
+   * Runs the likely next prompt ahead, unseen, until the next turn takes it over or throws it away (docs/speculation.md). Call it between
+   * turns, with what that turn's surface will say; not from a surface whose policies withhold calls or end turns. `null`: runs ahead are
+   * off, or this session has hooks, which would be seen, or nothing to guess from.
    */
   speculate(surface: AheadSurface): Speculation | null {
     const { log, folder, settings, store, inbox } = this;
@@ -190,7 +191,7 @@ export class AgentSession {
     log.reload();
     log.name(parts.map(({ text }) => text).join(' '));
     this.hasRun = true;
-    for (const event of ran.records.events) surface.onEvent?.(event);
+    await ran.records.replay(surface);
     const { open } = log.state;
     return open === null || ran.ended.stop.reason === 'error' ? ran.ended : this.goOn(open, surface);
   }

@@ -1,6 +1,7 @@
 /** What a run ahead would have stored and shown, kept in memory until it is taken over. */
 import {
   type ArtifactStore,
+  type BatchPolicies,
   type Journal,
   type LoopCounters,
   type LoopEvent,
@@ -13,11 +14,18 @@ import { SessionInbox } from '../session-inbox.js';
 import { SessionJournal } from '../session-journal.js';
 import type { SessionRecord } from '../session-record.js';
 import { type OpenTurn, restoreState } from '../session-state.js';
+import type { SessionContext } from '../session-tool.js';
+import type { TurnSurface } from '../session-turn.js';
+
+type ShowingSurface = Pick<TurnSurface, 'onEvent' | 'policies'>;
+type Shown = (surface: ShowingSurface) => unknown;
+
+const NONE_WITHHELD: ReadonlyMap<string, string> = new Map();
 
 export class AheadRecords {
   readonly records: SessionRecord[] = [];
   readonly artifacts = new Map<string, string>();
-  private readonly shown: LoopEvent[] = [];
+  private readonly shown: Shown[] = [];
   /** Where the output of the last request begins. */
   private requested = 0;
   private readonly stored: SessionJournal;
@@ -25,10 +33,6 @@ export class AheadRecords {
   constructor({ number, promptId, sendType }: OpenTurn) {
     this.records.push({ type: 'turn', number, prompt_id: promptId, send_type: sendType });
     this.stored = new SessionJournal((records) => this.records.push(...records), new SessionInbox());
-  }
-
-  get events(): readonly LoopEvent[] {
-    return this.shown;
   }
 
   /** What the turn adds to the history; a call without a result has one that says so. */
@@ -51,9 +55,26 @@ export class AheadRecords {
   }
 
   /** What an abandoned attempt said is dropped. */
-  show(event: LoopEvent): void {
+  readonly onEvent = (event: LoopEvent): void => {
     if (event.type === 'attempt_abandoned') this.shown.splice(this.requested);
-    else this.shown.push(event);
+    else this.shown.push((surface) => surface.onEvent?.(event));
+  };
+
+  /** The callbacks of a surface that show something; what they decide is decided already. */
+  readonly policies: Pick<BatchPolicies<SessionContext>, 'select' | 'onResults'> = {
+    select: (calls) => {
+      this.shown.push(({ policies }) => policies?.select?.(calls));
+      return NONE_WITHHELD;
+    },
+    onResults: (results) => {
+      this.shown.push(({ policies }) => policies?.onResults?.(results));
+      return 'go_on';
+    },
+  };
+
+  /** Shows a surface everything in its order, as if it happened now. */
+  async replay(surface: ShowingSurface): Promise<void> {
+    for (const show of this.shown) await show(surface);
   }
 
   artifactStore(nameOf: (callId: string) => string): ArtifactStore {

@@ -78,9 +78,9 @@ export async function runPromptAhead(
     handOver,
     journal: records.journal,
     artifacts: records.artifactStore((callId) => nameArtifact(log.id, callId)),
-    policies: { permissions: stopAtAsking(permissionsOf(facts), ahead) },
+    policies: { ...records.policies, permissions: stopAtAsking(permissionsOf(facts), ahead) },
     stopPolicies: stopPoliciesOf(log, settings, surface),
-    onEvent: (event) => records.show(event),
+    onEvent: records.onEvent,
     limits: limitsOf(facts),
   });
   const { stop, unrecorded } = ended;

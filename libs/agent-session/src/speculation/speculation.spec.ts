@@ -89,6 +89,32 @@ describe('what is run ahead', () => {
     ]);
   });
 
+  test('shows a surface its calls and results where a turn shows them', async () => {
+    const shownBy = async (of: Stage) => {
+      const shown: string[] = [];
+      const surface = of.sessions.surface({
+        onEvent: ({ type }) => shown.push(type),
+        policies: {
+          select: (calls) => {
+            shown.push(`select ${calls.map(({ callId }) => callId).join(' ')}`);
+            return new Map();
+          },
+          onResults: (results) => {
+            shown.push(`results ${results.map(({ callId }) => callId).join(' ')}`);
+            return 'go_on';
+          },
+        },
+      });
+      await of.session.prompt(text(GUESS), surface);
+      return shown.filter((type) => type !== 'tool_output');
+    };
+    const tried = await stage(WORK);
+    await ahead(tried).result;
+    const shown = await shownBy(tried);
+    expect(shown).toEqual(await shownBy(await stage(WORK, { speculate: false })));
+    expect(shown).toEqual(expect.arrayContaining(['select c3 c4', 'results c3 c4']));
+  });
+
   test('is thrown away by another prompt, which runs as if nothing had been tried', async () => {
     const tried = await stage(WORK);
     await ahead(tried).result;
