@@ -72,7 +72,7 @@ export class ChatStage {
     const look = (): void => {
       if (holds()) seen.resolve();
     };
-    const unsubscribe = this.chat.subscribe(look);
+    const unsubscribe = this.chat.changes.subscribe(look);
     look();
     await seen.promise;
     unsubscribe();

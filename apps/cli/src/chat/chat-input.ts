@@ -42,6 +42,7 @@ export class ChatInput {
   }
 
   press(text: string, key: PressedKey): void {
+    if (this.chat.isLeft) return;
     if (this.chat.approval === null) this.denying = false;
     if (key.ctrl === true && text === 'c') return this.interrupt();
     this.leaves = false;
@@ -94,7 +95,7 @@ export class ChatInput {
     if (text === 'y') this.chat.answer({ decision: 'allow', always: false });
     if (text === 'a') this.chat.answer({ decision: 'allow', always: true });
     if (text === 'n') this.denying = true;
-    this.chat.changed();
+    this.chat.changes.announce();
     return true;
   }
 
@@ -146,7 +147,7 @@ export class ChatInput {
   private edit(draft: Draft): void {
     this.current = draft;
     this.browsed = null;
-    this.chat.changed();
+    this.chat.changes.announce();
   }
 }
 

@@ -18,9 +18,11 @@ const PENDING_SHOWN = 3;
 const DRAFT_LINES = 6;
 const MOST_TEXT_LINES = 12;
 const ROWS_FOR_THE_REST = 12;
+/** More than the lines of a wide screen hold. */
+const LIVE_CHARACTERS = 8_000;
 
 export function ChatView({ chat, input }: ChatViewProps): ReactNode {
-  useSyncExternalStore(chat.subscribe, chat.version);
+  useSyncExternalStore(chat.changes.subscribe, chat.changes.version);
   useInput((text, key) => input.press(text, key));
   usePaste((text) => input.paste(text));
   const { columns, rows } = useWindowSize();
@@ -28,7 +30,7 @@ export function ChatView({ chat, input }: ChatViewProps): ReactNode {
   return h(
     Box,
     { flexDirection: 'column' },
-    h(Static<ChatItem>, { items: [...items], children: (item: ChatItem) => viewItem(item, columns) }),
+    h(Static<ChatItem>, { items: items as ChatItem[], children: (item: ChatItem) => viewItem(item, columns) }),
     chat.isLeft ? null : viewLive(live, columns, Math.max(3, Math.min(MOST_TEXT_LINES, rows - ROWS_FOR_THE_REST))),
     chat.isLeft ? null : viewPending(chat),
     chat.isLeft ? null : h(Box, { marginTop: 1, flexDirection: 'column' }, viewQuestion(chat, input), viewDraft(chat, input, columns)),
@@ -37,7 +39,7 @@ export function ChatView({ chat, input }: ChatViewProps): ReactNode {
 }
 
 function viewLive({ thought, text, calls }: LiveOutput, columns: number, lines: number): ReactNode {
-  const tail = tailOf(toPlain(text).trimEnd(), lines, columns);
+  const tail = tailOf(toPlain(text.slice(-LIVE_CHARACTERS)).trimEnd(), lines, columns);
   const shown = calls.slice(0, CALLS_SHOWN);
   return h(
     Box,

@@ -7,15 +7,15 @@
  * C3  A stop gives back what was said and not taken in, so that nothing is lost and nothing runs unasked.
  */
 import type { ApprovalAnswer, LoopLimits, LoopResult } from '@echelon/agent-loop';
-import { type AgentSession, type ApprovalRequest, SessionError, type TurnSurface, type WaitingInput } from '@echelon/agent-session';
+import { type AgentSession, SessionError, type TurnSurface, type WaitingInput } from '@echelon/agent-session';
 import type { PermissionMode } from '@echelon/domain';
-import { viewCall } from '../acp/call-view.js';
 import { ApprovalQueue } from './approval-queue.js';
-import { describeCall } from './call-details.js';
+import { Changes } from './changes.js';
 import type { Level, OpenApproval } from './chat-item.js';
 import { toHistoryItems } from './history-items.js';
 import { toLine } from './plain-text.js';
 import { Transcript } from './transcript.js';
+import { openTurnSurface } from './chat-turn.js';
 import { describeEnd } from './turn-ends.js';
 
 export interface ChatOptions {
@@ -34,13 +34,12 @@ const INTERRUPTED = 'The last turn was interrupted. /resume goes on with it wher
 
 export class Chat {
   readonly transcript: Transcript;
+  readonly changes = new Changes();
   private session: AgentSession;
-  private readonly approvals = new ApprovalQueue(() => this.changed());
-  private readonly listeners = new Set<() => void>();
+  private readonly approvals = new ApprovalQueue(this.changes.announce);
   private readonly leaving = Promise.withResolvers<void>();
   private turn: { readonly cancelling: AbortController; readonly ended: Promise<void> } | null = null;
   private waiting: readonly WaitingInput[] = [];
-  private changes = 0;
   private hasLeft = false;
 
   constructor(private readonly options: ChatOptions) {
@@ -55,14 +54,6 @@ export class Chat {
   get left(): Promise<void> {
     return this.leaving.promise;
   }
-
-  /** Grows with every change. */
-  readonly version = (): number => this.changes;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
 
   get isRunning(): boolean {
     return this.turn !== null;
@@ -120,7 +111,7 @@ export class Chat {
   takeBack(): WaitingInput | null {
     const last = this.session.inbox.takeBack();
     this.waiting = this.session.inbox.pending;
-    this.changed();
+    this.changes.announce();
     return last;
   }
 
@@ -133,7 +124,7 @@ export class Chat {
     const returned: WaitingInput[] = [];
     for (let last = this.takeBack(); last !== null; last = this.takeBack()) returned.unshift(last);
     this.turn?.cancelling.abort();
-    this.changed();
+    this.changes.announce();
     return returned;
   }
 
@@ -156,12 +147,12 @@ export class Chat {
     this.closeSession();
     this.session = next;
     this.greet();
-    this.changed();
+    this.changes.announce();
   }
 
   notice(level: Level, text: string): void {
     this.transcript.add({ type: 'notice', level, text });
-    this.changed();
+    this.changes.announce();
   }
 
   /** Stops what runs and ends the chat. */
@@ -171,7 +162,7 @@ export class Chat {
     if (this.hasLeft) return;
     this.closeSession();
     this.hasLeft = true;
-    this.changed();
+    this.changes.announce();
     this.leaving.resolve();
   }
 
@@ -203,12 +194,12 @@ export class Chat {
   private start(turn: Turn): void {
     const cancelling = new AbortController();
     this.turn = { cancelling, ended: this.run(turn, cancelling.signal) };
-    this.changed();
+    this.changes.announce();
   }
 
   private async run(turn: Turn, signal: AbortSignal): Promise<void> {
     try {
-      const { stop } = await turn(this.surface(signal));
+      const { stop } = await turn(this.openSurface(signal));
       this.refreshPending();
       this.transcript.close();
       this.transcript.add({ type: 'end', reason: stop.reason, ...describeEnd(stop) });
@@ -219,7 +210,7 @@ export class Chat {
     this.turn = null;
     const next = signal.aborted ? null : this.session.inbox.takeNext();
     this.waiting = this.session.inbox.pending;
-    if (next === null) this.changed();
+    if (next === null) this.changes.announce();
     else this.prompt(next);
   }
 
@@ -228,37 +219,11 @@ export class Chat {
     this.leaving.reject(error);
   }
 
-  private surface(signal: AbortSignal): TurnSurface {
-    const { transcript } = this;
-    return {
-      signal,
-      limits: this.options.limits,
-      onHookFailure: ({ message }) => this.notice('warning', message),
-      onEvent: (event) => {
-        this.refreshPending();
-        transcript.take(event);
-        this.changed();
-      },
-      approve: (request, approvalSignal) => this.ask(request, approvalSignal),
-      policies: {
-        select: (calls) => {
-          transcript.announce(calls);
-          this.changed();
-          return new Map();
-        },
-        onResults: (results) => {
-          transcript.conclude(results);
-          this.changed();
-          return 'go_on';
-        },
-      },
-    };
-  }
-
-  private ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const title = toLine(viewCall(request.tool, request.input, this.session.folder).title);
-    this.transcript.add({ type: 'asked', title, details: describeCall(request) });
-    return this.approvals.ask(request, title, signal);
+  private openSurface(signal: AbortSignal): TurnSurface {
+    const { transcript, approvals, changes, options, session } = this;
+    const { folder } = session;
+    const beforeEvent = (): void => this.refreshPending();
+    return openTurnSurface({ folder, transcript, approvals, signal, limits: options.limits, beforeEvent, onChange: changes.announce });
   }
 
   /** What has left the inbox was taken in by the turn. */
@@ -266,13 +231,7 @@ export class Chat {
     const { pending } = this.session.inbox;
     for (const input of this.waiting.filter((known) => !pending.includes(known))) this.transcript.say(input.kind, toText(input));
     this.waiting = pending;
-    this.changed();
-  }
-
-  /** Tells the screen that there is something else to be seen. */
-  changed(): void {
-    this.changes++;
-    for (const listener of this.listeners) listener();
+    this.changes.announce();
   }
 }
 
