@@ -53,6 +53,7 @@ export class ChatInput {
     if (key.upArrow === true && this.isBrowsable) return this.goBack();
     if (key.downArrow === true && this.isBrowsable) return this.goForward();
     if (key.ctrl === true && text === 'l') return this.sendLead();
+    if (key.tab === true && this.isEmpty) return this.edit(drafts.draftOf(this.chat.suggestion ?? ''));
     const edited = editWith(this.current, text, key);
     if (edited !== null) this.edit(edited);
     else if (key.ctrl !== true && key.meta !== true && text !== '') this.write(text);

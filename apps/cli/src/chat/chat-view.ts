@@ -83,8 +83,16 @@ function viewDraft(chat: Chat, input: ChatInput, columns: number): ReactNode {
   const [under = ' ', ...after] = toPlain(text.slice(at)).split('\n').slice(0, DRAFT_LINES).join('\n');
   const rest = after.join('');
   const cursor = under === '\n' ? [' ', `\n${rest}`] : [under, rest];
+  const ghost = text === '' && !input.isDenying ? chat.suggestion : null;
   const sign = input.isDenying ? 'no, because' : chat.isRunning ? '+' : '>';
-  return h(Text, null, `${sign} ${before}`, h(Text, { inverse: true }, cursor[0]), cursor[1]);
+  return h(
+    Text,
+    null,
+    `${sign} ${before}`,
+    h(Text, { inverse: true }, cursor[0]),
+    cursor[1],
+    ghost === null ? null : h(Text, { dimColor: true }, `${toLine(ghost)} (Tab)`),
+  );
 }
 
 function statusOf(chat: Chat): string {

@@ -226,6 +226,27 @@ test('/clear begins a session of its own; one in which nothing was said is forgo
   expect(stage.sessions.store.list({ limit: 9 }).items.map(({ title }) => title)).toEqual(['Say it.', 'Say it.']);
 });
 
+test('where the settings ask for it the likely next prompt is run ahead: Tab takes its words, and sending them takes it over', async () => {
+  await open(
+    ({ messages }) => {
+      const said = messages.findLast(({ role }) => role === 'user')?.text ?? '';
+      if (said.startsWith('Host note: the person has not said anything new')) return { text: 'Now write b.txt.' };
+      if (messages.at(-1)?.role === 'tool') return { text: 'Written.' };
+      return said.startsWith('Now write') ? { toolCalls: [write('b.txt', 'c2')] } : { text: 'Hello.' };
+    },
+    { settings: { speculate: true } },
+  );
+  stage.send('Hello.');
+  await stage.until(() => stage.chat.suggestion !== null);
+  expect([stage.has('b.txt'), stage.story.at(-1)]).toEqual([false, 'end: completed']);
+  stage.press('tab');
+  expect(stage.input.draft.text).toBe('Now write b.txt.');
+  stage.press('return');
+  await stage.rest();
+  expect(stage.has('b.txt')).toBe(true);
+  expect(stage.story.slice(3)).toEqual(['prompt: Now write b.txt.', 'Write b.txt: succeeded', 'text: Written.', 'end: completed']);
+});
+
 test('leaving while a turn runs ends it first', async () => {
   await open([{ toolCalls: [run(WAITS, 'c1')] }]);
   stage.send('Wait.');

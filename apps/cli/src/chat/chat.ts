@@ -41,6 +41,7 @@ export class Chat {
   private turn: { readonly cancelling: AbortController; readonly ended: Promise<void> } | null = null;
   private waiting: readonly WaitingInput[] = [];
   private hasLeft = false;
+  private suggested: string | null = null;
 
   constructor(private readonly options: ChatOptions) {
     this.session = options.session;
@@ -78,6 +79,11 @@ export class Chat {
   /** What was said and has not been taken in. */
   get pending(): readonly WaitingInput[] {
     return this.waiting;
+  }
+
+  /** What the person will likely say next; where the settings ask for it, it is run ahead, and these very words take it over. */
+  get suggestion(): string | null {
+    return this.suggested;
   }
 
   /** The step that the agent's list says it is at, with its place. */
@@ -146,6 +152,7 @@ export class Chat {
     const next = this.options.createSession();
     this.closeSession();
     this.session = next;
+    this.suggested = null;
     this.greet();
     this.changes.announce();
   }
@@ -193,16 +200,19 @@ export class Chat {
 
   private start(turn: Turn): void {
     const cancelling = new AbortController();
+    this.suggested = null;
     this.turn = { cancelling, ended: this.run(turn, cancelling.signal) };
     this.changes.announce();
   }
 
   private async run(turn: Turn, signal: AbortSignal): Promise<void> {
+    let hasCompleted = false;
     try {
       const { stop } = await turn(this.openSurface(signal));
       this.refreshPending();
       this.transcript.close();
       this.transcript.add({ type: 'end', reason: stop.reason, ...describeEnd(stop) });
+      hasCompleted = stop.reason === 'completed';
     } catch (error) {
       if (!(error instanceof SessionError)) return this.break(error);
       this.notice('warning', error.message);
@@ -210,8 +220,18 @@ export class Chat {
     this.turn = null;
     const next = signal.aborted ? null : this.session.inbox.takeNext();
     this.waiting = this.session.inbox.pending;
-    if (next === null) this.changes.announce();
-    else this.prompt(next);
+    if (next !== null) return this.prompt(next);
+    if (hasCompleted && !signal.aborted) void this.runAhead(signal);
+    this.changes.announce();
+  }
+
+  /** Thrown away by the session with its next turn or its end, unless that turn takes it over. */
+  private async runAhead(signal: AbortSignal): Promise<void> {
+    const { session } = this;
+    const suggestion = (await session.speculate(this.openSurface(signal))?.suggestion) ?? null;
+    if (this.turn !== null || this.session !== session) return;
+    this.suggested = suggestion;
+    this.changes.announce();
   }
 
   private break(error: unknown): void {
