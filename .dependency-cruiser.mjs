@@ -71,6 +71,12 @@ const seams = [
     'Nest is for HTTP and stays in the server: libs are plain classes, assembled in platform.',
   ),
   seam(
+    'seam-terminal',
+    ['ink', 'react'],
+    ['apps/cli/src/chat'],
+    'The screen of the terminal lives in chat, and is loaded when a chat begins; other commands write lines.',
+  ),
+  seam(
     'seam-mcp',
     ['@modelcontextprotocol/.+'],
     ['apps/server', 'libs/runtimes'],

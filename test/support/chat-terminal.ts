@@ -104,6 +104,11 @@ export class ChatTerminal {
     this.process.stdin?.write(keys);
   }
 
+  /** Takes the terminal away, as closing its window does. */
+  close(): void {
+    this.process.kill('SIGKILL');
+  }
+
   /** Kills the chat itself, as the system does it. */
   async kill(): Promise<void> {
     if (this.process.exitCode === null && this.pid > 0) spawnSync('kill', ['-9', String(this.pid)]);

@@ -65,6 +65,7 @@ describeWithTerminal('a chat in a terminal of 40 columns', () => {
     const terminal = await world.start();
     terminal.press('[long]\r');
     await terminal.shows(/Line 89 of many\.[^]*Done\./);
+    expect(Math.max(...terminal.text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(40);
     for (const line of [0, 41, 88]) expect(terminal.text).toContain(`Line ${line} of many.`);
     expect(clearsScreen(terminal)).toBe(false);
     terminal.press(KEYS.control('d'));
@@ -101,6 +102,21 @@ describeWithTerminal('a chat in a terminal of 40 columns', () => {
     expect(JSON.stringify(world.requests()[1])).toContain('outcome of this call is unknown');
     second.press('/exit\r');
     expect(await second.exited).toBe(0);
+  });
+
+  test('when the terminal is closed, the turn ends, its command with it, and the session is free', async () => {
+    await open(SCRIPT);
+    const terminal = await world.start(['--mode', 'full_access']);
+    terminal.press('[sleep]\r');
+    await terminal.shows('it slept 42');
+    terminal.close();
+    await waitFor('the chat is gone', () => isGone(String(terminal.pid)));
+    await commandIsGone();
+    const again = await world.start(['--resume']);
+    await again.shows('ready');
+    expect(again.written).not.toContain('interrupted');
+    again.press('/exit\r');
+    expect(await again.exited).toBe(0);
   });
 
   test('a signal to end stops the turn, leaves the terminal as it was, and exits with 130', async () => {
