@@ -29,6 +29,7 @@ const SCRIPT = scriptByPrompt([
   { prompt: '[write]', steps: [{ text: 'I write it.', toolCalls: [write('a.txt', 'c1')] }, { text: 'It is written.' }] },
   { prompt: '[sleep]', steps: [{ toolCalls: [run(SLEEPS, 's1')] }, { text: 'Inspected.' }] },
   { prompt: '[long]', steps: [{ text: Array.from({ length: 90 }, (_, line) => `Line ${line} of many.\n`) }] },
+  { prompt: '[wide]', steps: [{ text: Array.from({ length: 60 }, () => '長い答えは画面に収まらないことがある。 '.repeat(3)) }] },
   { prompt: '[say]', steps: [{ text: 'Said.' }] },
 ]);
 
@@ -60,6 +61,25 @@ describeWithTerminal('a chat in a terminal of 40 columns', () => {
     expect([isGone(String(terminal.pid)), clearsScreen(terminal)]).toEqual([true, false]);
   });
 
+  test('text is on the screen while it streams, and what is sent meanwhile waits there, to be taken back', async () => {
+    const go = Promise.withResolvers<void>();
+    await open([{ text: ['So far', ' so good.'], faults: [{ kind: 'hold', until: go.promise, afterChunks: 1 }] }, { text: 'Next.' }]);
+    const terminal = await world.start();
+    terminal.press('Hello.\r');
+    await terminal.shows('So far');
+    terminal.press('And then\r');
+    await terminal.shows('> And then (waits)');
+    terminal.press(KEYS.up);
+    await terminal.shows('+ And then');
+    terminal.press('?\r');
+    await terminal.shows('> And then? (waits)');
+    terminal.press('');
+    go.resolve();
+    await terminal.shows(/So far so good\.[^]*Done\.[^]*> And then\?[^]*Next\.[^]*Done\./);
+    terminal.press(KEYS.control('d'));
+    expect(await terminal.exited).toBe(0);
+  });
+
   test('a long answer is shown whole, and never redraws more than fits', async () => {
     await open(SCRIPT);
     const terminal = await world.start();
@@ -67,6 +87,8 @@ describeWithTerminal('a chat in a terminal of 40 columns', () => {
     await terminal.shows(/Line 89 of many\.[^]*Done\./);
     expect(Math.max(...terminal.text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(40);
     for (const line of [0, 41, 88]) expect(terminal.text).toContain(`Line ${line} of many.`);
+    terminal.press('[wide]\r');
+    await terminal.shows('Done.');
     expect(clearsScreen(terminal)).toBe(false);
     terminal.press(KEYS.control('d'));
     expect(await terminal.exited).toBe(0);

@@ -16,8 +16,9 @@ export interface ChatViewProps {
 const CALLS_SHOWN = 3;
 const PENDING_SHOWN = 3;
 const DRAFT_LINES = 6;
-const MOST_TEXT_LINES = 12;
-const ROWS_FOR_THE_REST = 12;
+const MOST_LIVE_LINES = 12;
+const ROWS_FOR_THE_REST = 17;
+const GRANT_CHARACTERS = 60;
 /** More than the lines of a wide screen hold. */
 const LIVE_CHARACTERS = 8_000;
 
@@ -31,24 +32,26 @@ export function ChatView({ chat, input }: ChatViewProps): ReactNode {
     Box,
     { flexDirection: 'column' },
     h(Static<ChatItem>, { items: items as ChatItem[], children: (item: ChatItem) => viewItem(item, columns) }),
-    chat.isLeft ? null : viewLive(live, columns, Math.max(3, Math.min(MOST_TEXT_LINES, rows - ROWS_FOR_THE_REST))),
+    chat.isLeft ? null : viewLive(live, columns, Math.max(3, Math.min(MOST_LIVE_LINES, rows - ROWS_FOR_THE_REST))),
     chat.isLeft ? null : viewPending(chat),
     chat.isLeft ? null : h(Box, { marginTop: 1, flexDirection: 'column' }, viewQuestion(chat, input), viewDraft(chat, input, columns)),
     chat.isLeft ? null : h(Text, { dimColor: true, wrap: 'truncate-end' }, statusOf(chat)),
   );
 }
 
+/** The newest lines, however wide their characters are. */
 function viewLive({ thought, text, calls }: LiveOutput, columns: number, lines: number): ReactNode {
   const tail = tailOf(toPlain(text.slice(-LIVE_CHARACTERS)).trimEnd(), lines, columns);
   const shown = calls.slice(0, CALLS_SHOWN);
-  return h(
+  const content = h(
     Box,
-    { flexDirection: 'column' },
+    { flexDirection: 'column', flexShrink: 0 },
     thought === '' ? null : h(Text, { dimColor: true, wrap: 'truncate-start' }, `~ ${toLine(thought)}`),
     tail.text === '' ? null : h(Text, null, tail.isCut ? `…\n${tail.text}` : tail.text),
     ...shown.map((call) => h(Box, { key: call.callId }, viewCallLine(call, columns))),
     calls.length > shown.length ? h(Text, { dimColor: true }, `… ${calls.length - shown.length} more calls`) : null,
   );
+  return h(Box, { flexDirection: 'column', justifyContent: 'flex-end', maxHeight: lines, overflow: 'hidden' }, content);
 }
 
 function viewPending({ pending }: Chat): ReactNode {
@@ -65,9 +68,11 @@ function viewPending({ pending }: Chat): ReactNode {
 function viewQuestion({ approval }: Chat, input: ChatInput): ReactNode {
   if (approval === null) return null;
   const { title, request, behind } = approval;
+  const grant = toLine(request.grant);
+  const covered = grant.length > GRANT_CHARACTERS ? `${grant.slice(0, GRANT_CHARACTERS)}…` : grant;
   const keys = input.isDenying
     ? 'Why not? Enter denies it, with or without a reason; Esc goes back.'
-    : `y allows it once · a always allows ${toLine(request.grant)} · n denies it`;
+    : `y allows it once · a always allows ${covered} · n denies it`;
   return h(
     Box,
     { flexDirection: 'column' },
