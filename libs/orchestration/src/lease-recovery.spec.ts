@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { listVoidLeases, PRESENCE_LOCK_CLASS, type TurnRow } from '@echelon/persistence';
 import { ROOT } from '../../../test/support/reached-root.js';
-import { World, type TestTask } from '../../../test/support/world.js';
+import { ASK } from '../../../test/support/waiting-child.js';
+import { accepted, World, type TestTask } from '../../../test/support/world.js';
 import { claimTurn } from './claim.js';
 import { recoverLease } from './lease-recovery.js';
 
@@ -111,4 +112,17 @@ test('progress between takeovers starts the count anew [K22]', async () => {
   await dieHolding(task, { afterBarrier: true });
   await recoverLease(world.transactions, task.sessionId);
   expect(await turnOf(task)).toMatchObject({ involuntary_resumes: 0 });
+});
+
+test('a turn of an external agent that asked and whose worker then died has ended with its question, and nobody is told of an interruption [A1, K12]', async () => {
+  const parent = await world.task();
+  const child = await world.task({ parent, autopilot: true, runtime: 'acp' });
+  await world.prompt(child.sessionId);
+  await dieHolding(child, { afterBarrier: true });
+  accepted(await world.services.questions.askParent(world.agent(child), ASK, 'call-1'));
+  await world.rows(`UPDATE turn SET system_prompt = 'sent' WHERE session_id = $1`, [child.sessionId]);
+  expect(await recoverLease(world.transactions, child.sessionId)).toBe(true);
+  expect(await turnOf(child)).toMatchObject({ status: 'finished', outcome: 'tool_ended_turn' });
+  expect((await world.entries(parent.sessionId)).map(({ kind }) => kind)).toEqual(['question']);
+  expect((await world.entries(child.sessionId)).map(({ kind }) => kind)).toEqual(['prompt']);
 });

@@ -48,6 +48,11 @@ function isLost({ session, turn }: ClaimedTurn): boolean {
 }
 
 async function judgeTurn(unit: Unit, held: ClaimedTurn): Promise<void> {
+  // Its question stands, and the answer opens its next turn: nothing of it was lost.
+  if (isLost(held) && held.turn.ended_by_question_id !== null) {
+    await endTurn(unit, held, { outcome: 'tool_ended_turn', detail: null }, { yieldToOthers: true });
+    return;
+  }
   if (isLost(held)) {
     await tellInterrupted(unit, held.turn);
     await endTurn(unit, held, { outcome: 'interrupted', detail: 'its worker ended in the middle of it' }, { yieldToOthers: true });

@@ -31,7 +31,7 @@ import { answerPermission } from './permission.js';
 import { toPrompt } from './prompt.js';
 import { NO_USAGE, RecordWriter } from './record-writer.js';
 import { Transcript } from './transcript.js';
-import { FINISH_REASONS, notStarted, type PromptEnd, toStop } from './turn-stop.js';
+import { type Cut, FINISH_REASONS, notStarted, type PromptEnd, toStop } from './turn-stop.js';
 
 /** Milliseconds. */
 export interface AcpTimes {
@@ -192,7 +192,7 @@ export class AcpTurn {
     if (failure !== null) return unsent({ reason: 'error', kind: 'persistence', message: describe(failure) });
     const { database, claimed } = this.options;
     const asked = (await hasAskedParent(database, claimed.turn.id)) ? 'parent' : this.#asked;
-    const cut = this.#cuts.at ?? (asked && `asked_${asked}`);
+    const cut = whatCounts(this.#cuts.at, asked && `asked_${asked}`);
     const answered = ended.end === 'answered' ? ended : null;
     const seal = {
       reason: answered ? FINISH_REASONS[answered.stopReason] : ('interrupted' as const),
@@ -225,6 +225,11 @@ export class AcpTurn {
       .run((unit) => insertAudit(unit, { workspaceId, actor: 'system', action: 'permission.reject', subject: turnId, detail }))
       .catch(() => undefined);
   }
+}
+
+/** A turn that asked has ended with its question, however its agent then ended, unless it was stopped or is another worker's. */
+function whatCounts(cut: Cut | null, asked: Cut | null): Cut | null {
+  return cut === 'lost' || cut === 'stopped' ? cut : (asked ?? cut);
 }
 
 const UNREACHED: TurnStop = { reason: 'handed_over' };
