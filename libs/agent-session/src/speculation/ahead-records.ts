@@ -41,6 +41,21 @@ export class AheadRecords {
     return pairHistory(restoreState([...this.records, end]).history);
   }
 
+  /**
+   * In two parts, one before the files change and one after: the first ends with the first intents, of all calls of that response that ran,
+   * so that what is in the files and not in the second part is unknown.
+   */
+  get parts(): readonly [readonly SessionRecord[], readonly SessionRecord[]] {
+    const { records } = this;
+    const first = records.findIndex(({ type }) => type === 'intents');
+    if (first === -1) return [records, []];
+    const [before, from] = [records.slice(0, first), records.slice(first)];
+    const next = from.findIndex(({ type }) => type === 'response');
+    const batch = next === -1 ? from : from.slice(0, next);
+    const intended = batch.flatMap((record) => (record.type === 'intents' ? record.call_ids : []));
+    return [[...before, { type: 'intents', call_ids: intended }], from.slice(1)];
+  }
+
   get journal(): Journal {
     const { stored } = this;
     return {

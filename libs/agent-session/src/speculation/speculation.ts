@@ -81,20 +81,20 @@ export class Speculation {
     return log.version === this.version && inbox.pending.length === 0;
   }
 
-  /** Records up to the first intent, files, the rest: as a turn does it. What fails before the first of them is no reason to stop. */
+  /** Records up to the intents of the first calls that change something, files, the rest. What fails before the first of them is no reason to stop. */
   private async store(ran: RanAhead): Promise<RanAhead | null> {
     const { log } = this.facts;
-    const { records, artifacts } = ran.records;
-    const first = records.findIndex(({ type }) => type === 'intents') + 1 || records.length;
+    const { parts, artifacts } = ran.records;
+    const [before, after] = parts;
     let begun = false;
     try {
       const accepted = await ran.overlay.accept(() => {
         for (const [callId, text] of artifacts) log.storeArtifact(callId, text);
-        log.append(records.slice(0, first));
+        log.append(before);
         begun = true;
       });
       if (!accepted) return null;
-      log.append(records.slice(first));
+      log.append(after);
       return ran;
     } catch (error) {
       return begun ? { ...ran, ended: { ...ran.ended, stop: persistenceError(error) } } : null;
