@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 /** A lock of the operating system on a file: it ends with the process, however that ends. */
@@ -6,9 +5,13 @@ export interface FileLock {
   readonly release: () => void;
 }
 
-/** Takes the lock of a file, which is made where it is missing; `null` when somebody holds it, in this process or another. */
+/**
+ * Takes the lock of a file, which is made where it is missing; `null` when somebody holds it, in this process or another.
+ *
+ * Only SQLite may open the file: closing any other descriptor of it gives up the locks that this process has on it (POSIX), while
+ * SQLite counts its own.
+ */
 export function lockFile(file: string): FileLock | null {
-  writeFileSync(file, '', { flag: 'a' });
   const lock = new DatabaseSync(file);
   try {
     lock.exec('BEGIN EXCLUSIVE');

@@ -41,6 +41,16 @@ describe("a data folder's lock", () => {
     expect(() => acquireDataDirLock(path.join(parent, 'file', 'data'))).toThrow('may not write to');
   });
 
+  test('is kept when this process is refused a second one', async () => {
+    const lock = acquireDataDirLock(dataDir);
+    expect(() => acquireDataDirLock(dataDir)).toThrow('Another Echelon');
+    const other = startHolder();
+    const said = await other.line(/^locked|^StartupError: /);
+    await other.kill();
+    expect(said).toContain(`Another Echelon (process ${process.pid})`);
+    lock.release();
+  });
+
   test('is refused while another process holds it, and free the moment that one is killed', async () => {
     const holder = startHolder();
     await holder.line(/^locked/);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeFolder } from './make-folder.js';
@@ -31,7 +31,7 @@ export function acquireDataDirLock(dataDir: string): DataDirLock {
 }
 
 function lockFile(file: string): DatabaseSync | undefined {
-  writeFileSync(file, '', { flag: 'a' });
+  requireWritable(file);
   const database = new DatabaseSync(file);
   try {
     database.exec('BEGIN EXCLUSIVE');
@@ -41,6 +41,15 @@ function lockFile(file: string): DatabaseSync | undefined {
     if (isBusy(error)) return undefined;
     throw error;
   }
+}
+
+/**
+ * SQLite does not say why it cannot open a file. One that exists is not opened here: closing a descriptor of it would give up the
+ * lock that this process may have on it (POSIX).
+ */
+function requireWritable(file: string): void {
+  if (existsSync(file)) accessSync(file, constants.W_OK);
+  else writeFileSync(file, '');
 }
 
 function closeOnce(database: DatabaseSync): void {
