@@ -1,6 +1,6 @@
 /** What of a request is the surface's own (prompt, tools, ids that are made up, folders) is taken out; the rest must be equal. */
 import type { RecordedRequest } from '@echelon/scripted-model';
-import { isFallback } from './parity-model.js';
+import { countBefore, isFallback } from './parity-model.js';
 
 interface WireMessage {
   readonly role: string;
@@ -19,7 +19,8 @@ export function normalizeRequests(requests: readonly RecordedRequest[], folder: 
       ids.set(id, known);
       return known;
     };
-    const shown = messages.filter(({ role }) => role !== 'system').map((message) => normalizeMessage(message, nameId));
+    const own = messages.filter(({ role }) => role !== 'system').slice(countBefore(model));
+    const shown = own.map((message) => normalizeMessage(message, nameId));
     return { fallback: isFallback(model), messages: JSON.parse(hideFolder(JSON.stringify(shown), folder)) as unknown };
   });
 }

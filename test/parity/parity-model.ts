@@ -9,7 +9,9 @@ import {
 } from '@echelon/scripted-model';
 import type { Scenario } from './scenario.js';
 
-const [FALLBACK, DELEGATING] = ['+fallback', '+delegating'];
+const [FALLBACK, DELEGATING, SPECULATING] = ['+fallback', '+delegating', '+speculating'];
+/** How the question for the next prompt begins. */
+const GUESS = 'Host note: the person has not said anything new.';
 /** The call with which an agent hands the scenario to a subagent. */
 export const DELEGATION = 'delegate';
 
@@ -36,7 +38,7 @@ export class ParityModel {
   }
 
   requestsOf(name: string): readonly RecordedRequest[] {
-    return this.model.requests.filter(({ body }) => nameOf(modelOf(body)) === name && !isOfDelegator(body));
+    return this.model.requests.filter(({ body }) => nameOf(modelOf(body)) === name && !isOfDelegator(body) && !isBefore(body));
   }
 
   async untilRequest(name: string, count: number): Promise<void> {
@@ -53,6 +55,8 @@ export class ParityModel {
     if (request.model.endsWith(DELEGATING) && !request.system.startsWith(SUBAGENT_ROLE)) return delegate(request);
     const scenario = this.scenarios.get(name);
     if (scenario === undefined) throw new Error(`no scenario is played by ${name}`);
+    const before = request.model.endsWith(SPECULATING) ? speakBefore(request) : null;
+    if (before !== null) return { text: before };
     const at = this.counts.get(name) ?? 0;
     this.counts.set(name, at + 1);
     const reply = scenario.replies[Math.min(at, scenario.replies.length - 1)];
@@ -70,13 +74,33 @@ export function delegating(name: string): string {
   return `${name}${DELEGATING}`;
 }
 
+/** The model of a session whose next prompt is run ahead. */
+export function speculating(name: string): string {
+  return `${name}${SPECULATING}`;
+}
+
+/** How many messages stand before the scenario's own. */
+export function countBefore(model: string): number {
+  return model.endsWith(SPECULATING) ? 2 : 0;
+}
+
+/** What is said before the scenario: the session begins, and the next prompt is guessed. */
+function speakBefore({ messages }: ScriptedRequest): string | null {
+  const said = messages.filter(({ role }) => role === 'user').map(({ text }) => text);
+  if (said.at(-1)?.startsWith(GUESS)) return 'Go.';
+  return said.includes('Go.') ? null : 'Begun.';
+}
+
 export function isFallback(model: string): boolean {
   return model.includes(FALLBACK);
 }
 
 function delegate({ messages }: ScriptedRequest): ScriptedResponse {
   if (messages.some(({ role }) => role === 'tool')) return { text: 'Delegated.' };
-  return { toolCalls: [{ name: 'run_subagent', arguments: { description: 'The scenario', prompt: 'Go.' }, id: DELEGATION }] };
+  return {
+    toolCalls: [{ name: 'run_subagent', arguments: { description: 'The scenario', prompt: 'Go.' }, id: DELEGATION }],
+    usage: { inputTokens: 1, outputTokens: 1 },
+  };
 }
 
 interface Body {
@@ -91,6 +115,12 @@ function modelOf(body: unknown): string {
 function isOfDelegator(body: unknown): boolean {
   const [system] = (body as Body | null)?.messages ?? [];
   return modelOf(body).endsWith(DELEGATING) && !String(system?.content).startsWith(SUBAGENT_ROLE);
+}
+
+function isBefore(body: unknown): boolean {
+  if (!modelOf(body).endsWith(SPECULATING)) return false;
+  const said = ((body as Body).messages ?? []).map(({ content }) => String(content));
+  return said.at(-1)?.startsWith(GUESS) === true || !said.includes('Go.');
 }
 
 function nameOf(model: string): string {

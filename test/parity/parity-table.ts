@@ -1,7 +1,7 @@
-/** What `npm run parity` prints: a line per scenario, a column per surface, then the reasons of intended differences. */
+/** What `npm run parity` prints: a line per scenario, a column per surface, then the reasons of differences. */
 import type { Scenario } from './scenario.js';
 
-export type Verdict = 'same' | 'intended' | 'differs';
+export type Verdict = 'same' | 'intended' | 'missing' | 'differs';
 
 export class ParityTable {
   private readonly verdicts = new Map<string, Verdict>();
@@ -28,10 +28,10 @@ export class ParityTable {
         surfaces.map((surface) => this.verdicts.get(`${name}/${surface}`) ?? 'not run'),
       ),
     );
-    const counts = (['same', 'intended', 'differs'] as const).map(
+    const counts = (['same', 'intended', 'missing', 'differs'] as const).map(
       (verdict) => `${[...this.verdicts.values()].filter((one) => one === verdict).length} ${verdict}`,
     );
     const reasons = [...this.reasons].map(([reason, names]) => `- ${reason} (${names.join(', ')})`);
-    return [line('row', 'scenario', surfaces), ...lines, '', counts.join(', '), '', 'Intended differences:', ...reasons].join('\n');
+    return [line('row', 'scenario', surfaces), ...lines, '', counts.join(', '), '', 'Differences:', ...reasons].join('\n');
   }
 }

@@ -52,10 +52,10 @@ describe.each(chosen)('%s', (name, open) => {
   test.each(SCENARIOS)('$name [$row]', async (scenario) => {
     const intended = findDifference(name, scenario.name);
     if (intended) table.explain(scenario, name, intended.reason);
-    if (intended?.absent) return table.note(scenario, name, 'intended');
+    if (intended?.absent) return table.note(scenario, name, intended.missing ? 'missing' : 'intended');
     const seen = await runScenario(surface, scenario, model);
     const reference = await referenceOf(scenario);
-    const differs = compare(scenario, { reference, seen, stopsAs: surface.stopsAs });
+    const differs = compare(scenario, { reference, seen, surface });
     if (differs.length > 0 && !intended) table.note(scenario, name, 'differs');
     if (intended) {
       expect(differs).not.toEqual([]);

@@ -47,12 +47,22 @@ function readFiles(folder: string): Readonly<Record<string, string>> {
 interface Compared {
   readonly reference: Observed;
   readonly seen: Observed;
-  readonly stopsAs: Surface['stopsAs'];
+  readonly surface: Surface;
 }
 
 /** Names what differs from the reference; empty where nothing does. How much a person saw before they cancelled is theirs. */
-export function compare(scenario: Scenario, { reference, seen, stopsAs }: Compared): readonly (keyof Observed)[] {
-  const expected = { ...reference, stops: reference.stops.map((stop) => stopsAs(JSON.parse(stop) as LoopStop)) };
+export function compare(scenario: Scenario, { reference, seen, surface }: Compared): readonly (keyof Observed)[] {
+  const stops = reference.stops.map((stop) => JSON.parse(stop) as LoopStop);
+  const expected = {
+    ...reference,
+    stops: stops.map((stop) => surface.stopsAs(stop)),
+    texts: reference.texts.map((text, at) => (stops[at] && surface.says?.(stops[at])) ?? text),
+  };
   const compared = scenario.cancel ? (['requests', 'stops', 'files'] as const) : (['requests', 'stops', 'texts', 'files'] as const);
-  return compared.filter((what) => JSON.stringify(expected[what]) !== JSON.stringify(seen[what]));
+  return compared.filter((what) => inWords(expected[what]) !== inWords(seen[what]));
+}
+
+/** White space at the ends of a text is its screen's. */
+function inWords(seen: Observed[keyof Observed]): string {
+  return JSON.stringify(seen, (_, value: unknown) => (typeof value === 'string' ? value.trim() : value));
 }

@@ -72,6 +72,8 @@ export interface Surface {
   readonly name: string;
   /** The surface's word for a loop that stopped so. */
   readonly stopsAs: (stop: LoopStop) => string;
+  /** What the surface itself says last of a turn that stopped so; `null`: nothing. */
+  readonly says?: (stop: LoopStop) => string | null;
   run(run: Run): Promise<Told>;
   close(): Promise<void>;
 }

@@ -88,19 +88,19 @@ export class HeadlessRun {
   readonly exited: Promise<number | null>;
   private stdout = '';
   private stderr = '';
-  private look: () => void = () => undefined;
+  private watchers: (() => void)[] = [];
 
   constructor(readonly process: ChildProcess) {
     const { stdout, stderr, stdin } = process;
     stdout?.setEncoding('utf8').on('data', (piece: string) => {
       this.stdout += piece;
-      this.look();
+      this.wake();
     });
     stderr?.setEncoding('utf8').on('data', (piece: string) => (this.stderr += piece));
     // A run that has ended takes no more input.
     stdin?.on('error', () => undefined);
     this.exited = new Promise((resolve) => process.once('close', (code) => resolve(code)));
-    void this.exited.then(() => this.look());
+    void this.exited.then(() => this.wake());
   }
 
   /** Everything that stands on stdout, each line held against the schemas. */
@@ -117,8 +117,14 @@ export class HeadlessRun {
       const found = this.frames.find(fits);
       if (found !== undefined) return found;
       if (this.process.exitCode !== null) throw new Error(`it ended without such a frame:\n${this.stdout}\n${this.stderr}`);
-      await new Promise<void>((resolve) => (this.look = resolve));
+      await new Promise<void>((resolve) => this.watchers.push(resolve));
     }
+  }
+
+  private wake(): void {
+    const { watchers } = this;
+    this.watchers = [];
+    for (const wake of watchers) wake();
   }
 
   send(...frames: readonly (object | string)[]): void {

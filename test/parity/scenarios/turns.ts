@@ -23,7 +23,7 @@ export const TURNS: readonly Scenario[] = [
     row: 'G8.11',
     name: 'cancel between stream end and batch',
     cancel: { once: 'deciding' },
-    hooks: { before_tool: [{ command: 'touch deciding; sleep 60' }] },
+    hooks: { before_tool: [{ matcher: 'write_file', command: 'touch deciding; sleep 60' }] },
     replies: [call(write('w1')), DONE],
   },
   {

@@ -9,7 +9,7 @@ import {
   runLoop,
   volatileJournal,
 } from '@echelon/agent-loop';
-import { createUserHooks } from '@echelon/agent-session';
+import { createStructuredOutput, createUserHooks } from '@echelon/agent-session';
 import { decidePermission } from '@echelon/domain';
 import { createModelClient } from '@echelon/model-clients';
 import { createWorkspaceTools, isReadOnlyCommand } from '@echelon/workspace-tools';
@@ -85,19 +85,20 @@ class Reference {
   private loop(start: Partial<LoopInput<Context>['start']>, signal: AbortSignal): Promise<LoopResult> {
     const { scenario, folder, model } = this.run;
     const counters = this.counters && { ...this.counters, stopHookBlocks: 0 };
+    const structured = scenario.resultSchema && createStructuredOutput<Context>(scenario.resultSchema);
     const hooks = createUserHooks<Context>(scenario.hooks ?? {}, { folder, sessionId: 's', turnId: 'p', signal, onFailure: ignore });
     return runLoop<Context>({
       start: { ...start, history: this.history, ...(counters === undefined ? {} : { counters }) },
       models: this.targets(),
       system: 'You are a reference.',
-      tools: createToolRegistry(createWorkspaceTools<Context>()),
+      tools: createToolRegistry([...createWorkspaceTools<Context>(), ...(structured ? [structured.tool] : [])]),
       context: { workspace: { root: folder } },
       turn: `t${++this.turns}`,
       promptId: model,
       signal,
       journal: volatileJournal(({ sendType }) => (sendType === 'tool_result' ? this.takeSaid() : [])),
       hooks,
-      policies: { permissions: permissionsOf(scenario) },
+      policies: { ...structured?.policies, permissions: permissionsOf(scenario) },
       limits: {
         ...(scenario.turnCap === undefined ? {} : { turnCap: scenario.turnCap }),
         budgets: {

@@ -79,8 +79,12 @@ export class Editor {
   /** Begins a session in a folder and returns its id. */
   async newSession(cwd: string, { modeId, mcpServers = [] }: NewSession = {}): Promise<string> {
     const { sessionId } = await this.agent.request(methods.agent.session.new, { cwd, mcpServers });
-    if (modeId !== undefined) await this.agent.request(methods.agent.session.setMode, { sessionId, modeId });
+    if (modeId !== undefined) await this.setMode(sessionId, modeId);
     return sessionId;
+  }
+
+  async setMode(sessionId: string, modeId: string): Promise<void> {
+    await this.agent.request(methods.agent.session.setMode, { sessionId, modeId });
   }
 
   prompt(sessionId: string, text: string): Promise<PromptResponse> {
