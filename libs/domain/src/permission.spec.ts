@@ -5,11 +5,12 @@ import {
   matchesPattern,
   PERMISSION_MODES,
   type PermissionFacts,
+  type PermissionMode,
   type PermissionRule,
 } from './permission.js';
 
 const CALL: PermissionFacts = { tool: 'edit_file', effect: 'write', command: null, commands: null, path: 'src/a.ts' };
-const decide = (facts: Partial<PermissionFacts>, rules: readonly PermissionRule[] = [], mode = PERMISSION_MODES[0] ?? 'ask'): string =>
+const decide = (facts: Partial<PermissionFacts>, rules: readonly PermissionRule[] = [], mode: PermissionMode = 'ask'): string =>
   decidePermission({ mode, rules }, { ...CALL, ...facts }).decision;
 const run = (command: string, ...commands: string[]): Partial<PermissionFacts> => ({
   tool: 'run_command',

@@ -6,9 +6,8 @@
  */
 
 /** What is left open by the rules: `ask` asks for what has effects, `accept_edits` only for commands, `plan` forbids both. */
-export type PermissionMode = 'ask' | 'accept_edits' | 'plan' | 'full_access';
-
-export const PERMISSION_MODES: readonly PermissionMode[] = ['ask', 'accept_edits', 'plan', 'full_access'];
+export const PERMISSION_MODES = ['ask', 'accept_edits', 'plan', 'full_access'] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 export type CallEffect = 'read' | 'write' | 'execute' | 'agent';
 

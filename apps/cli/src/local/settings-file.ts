@@ -1,10 +1,11 @@
 /** The settings file of the surfaces that run the loop in this process (docs/local.md). */
 import { existsSync, readFileSync } from 'node:fs';
 import { HooksConfig } from '@echelon/contracts';
+import { PERMISSION_MODES } from '@echelon/domain';
 import { z } from 'zod';
 import { CommandError, EXIT } from '../exit-code.js';
 
-export const PermissionModeName = z.enum(['ask', 'accept_edits', 'plan', 'full_access']);
+export const PermissionModeName = z.enum(PERMISSION_MODES);
 
 const PermissionRuleSetting = z.strictObject({
   decision: z.enum(['allow', 'ask', 'deny']),
