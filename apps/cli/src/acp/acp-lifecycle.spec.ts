@@ -90,6 +90,16 @@ test('a session is in one process at a time; another may resume it as soon as it
   });
 }, 120_000);
 
+test('a folder is the same with a slash at its end: its session is listed and loaded', async () => {
+  const folder = world.newFolder();
+  const editor = await world.startEditor();
+  const sessionId = await editor.newSession(`${folder}/`);
+  for (const cwd of [folder, `${folder}/`]) {
+    expect((await editor.agent.request(session.list, { cwd })).sessions).toMatchObject([{ sessionId, cwd: folder }]);
+    await editor.agent.request(session.load, { sessionId, cwd, mcpServers: [] });
+  }
+}, 60_000);
+
 test('stored sessions are listed by folder, newest first, and can be deleted', async () => {
   const folder = world.newFolder();
   const editor = await world.startEditor();

@@ -38,7 +38,7 @@ export class AcpSessions {
   reopen(sessionId: string, request: SessionRequest): Promise<AcpSession> {
     return asRequestError(sessionId, async () => {
       const { store, setup } = this.options;
-      if (path.resolve(checkFolder(request)) !== store.get(sessionId).folder)
+      if (checkFolder(request) !== store.get(sessionId).folder)
         throw RequestError.invalidParams({ code: 'other_folder', cwd: request.cwd }, 'the session works in another folder');
       return this.open.get(sessionId) ?? this.hold(await AgentSession.open(store, sessionId, setup.settings), request);
     });
@@ -56,7 +56,7 @@ export class AcpSessions {
   }
 
   list(folder: string | null | undefined, cursor: string | null | undefined): ListSessionsResponse {
-    const query = { folder: folder ?? undefined, cursor: cursor ?? undefined, limit: PAGE };
+    const query = { folder: typeof folder === 'string' ? path.resolve(folder) : undefined, cursor: cursor ?? undefined, limit: PAGE };
     const { items, next_cursor: nextCursor } = this.options.store.list(query);
     const sessions = items.map(({ id, folder: cwd, title, updated_at: updatedAt }) => ({
       sessionId: id,
@@ -119,7 +119,7 @@ function checkFolder({ cwd, mcpServers = [], additionalDirectories = [] }: Sessi
   const remote = mcpServers.find((server) => 'type' in server);
   if (remote !== undefined)
     throw RequestError.invalidParams({ code: 'mcp_transport', name: remote.name }, 'this agent did not offer MCP servers of this kind');
-  return cwd;
+  return path.resolve(cwd);
 }
 
 function warnOfServers(servers: readonly McpServer[]): string | null {
