@@ -268,8 +268,10 @@ test('a prompt that a hook blocks is in no later request [G8.41]', async () => {
   const hooks = { prompt_submit: [{ command: 'grep -q secret && { echo It holds a secret. >&2; exit 2; } || exit 0' }] };
   const session = sessions.create({ hooks });
   expect((await session.prompt(text('A secret.'), sessions.surface())).stop.reason).toBe('prompt_blocked');
+  expect(sessions.store.get(session.id).title).toBe('');
   expect((await session.prompt(text('Hello.'), sessions.surface())).stop.reason).toBe('completed');
   expect(sessions.requests()).toEqual([[{ role: 'user', content: 'Hello.' }]]);
+  expect(sessions.store.get(session.id).title).toBe('Hello.');
 });
 
 test('a store that cannot be written stops the turn before anything runs', async () => {

@@ -133,7 +133,6 @@ export class AgentSession {
       const taken = this.ahead === null ? null : await this.takeAhead(this.ahead, parts, surface);
       if (taken !== null) return taken;
       this.closeInterrupted();
-      this.log.name(parts.map(({ text }) => text).join(' '));
       return this.run(this.begin('user'), { opening: { parts, sendType: 'user' } }, surface);
     });
   }

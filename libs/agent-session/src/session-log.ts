@@ -1,3 +1,4 @@
+import type { ModelMessage } from '@echelon/agent-loop';
 import type { SessionRecord } from './session-record.js';
 import { noteRecord, restoreState, type SessionState } from './session-state.js';
 import type { SessionStore } from './session-store.js';
@@ -15,10 +16,12 @@ export class SessionLog {
     this.state = restoreState(store.read(id));
   }
 
-  /** Stores what the running loop keeps in its own history. */
+  /** Stores what the running loop keeps in its own history. The first prompt that is sent, not one that a hook blocks, names the session. */
   append(records: readonly SessionRecord[]): void {
     this.version++;
     this.store.append(this.id, records, new Date());
+    const prompt = records.find((record) => record.type === 'message');
+    if (prompt !== undefined && records.some(({ type }) => type === 'request')) this.name(textOf(prompt.message));
   }
 
   /** Stores and counts at once what no loop keeps. */
@@ -39,4 +42,8 @@ export class SessionLog {
   storeArtifact(callId: string, text: string): void {
     this.store.storeArtifact(this.id, callId, text);
   }
+}
+
+function textOf({ parts }: ModelMessage): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ');
 }

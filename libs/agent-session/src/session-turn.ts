@@ -67,7 +67,7 @@ export function shareTurn({ log, folder, promptId, settings, surface }: TurnFact
     context: { workspace: { root: folder }, recordProcess: (callId, process) => log.note({ type: 'process', call_id: callId, process }) },
     artifacts: artifactsOf(log),
     spending: new Spending(tokens, cost),
-    permissions: permissionsOf(log, settings, approve),
+    permissions: permissionsOf({ log, folder, settings, surface }),
     personPresent: approve !== undefined,
     hooks: createUserHooks(settings.hooks ?? {}, { folder, sessionId: log.id, turnId: promptId, signal, onFailure: onHookFailure }),
     ...(limits === undefined ? {} : { limits }),
@@ -96,12 +96,15 @@ export function policyOf(log: SessionLog, settings: SessionSettings): () => Perm
   return () => ({ mode: modeOf(log, settings), rules: settings.rules });
 }
 
-function permissionsOf(log: SessionLog, settings: SessionSettings, approve: Approve | undefined): SharedTurn['permissions'] {
+type PermissionSources = Pick<TurnFacts, 'log' | 'folder' | 'settings' | 'surface'>;
+
+function permissionsOf({ log, folder, settings, surface }: PermissionSources): SharedTurn['permissions'] {
   return createSessionPermissions<SessionContext>({
+    folder,
     policy: policyOf(log, settings),
     isGranted: (grant) => log.state.grants.has(grant),
     keepGrant: (grant) => log.note({ type: 'grant', grant }),
-    approve,
+    approve: surface.approve,
   });
 }
 

@@ -60,6 +60,36 @@ test('an allowed command is allowed as a whole; one forbidden part forbids it', 
   expect(decide(run('sh -c "$(rm -rf a)"'), [deny])).toBe('deny');
 });
 
+test('a rule that forbids a program holds for its path, and for quotes around it', () => {
+  const deny: PermissionRule = { decision: 'deny', command: 'git push*' };
+  expect(decide(run('/usr/bin/git push', '/usr/bin/git push'), [deny], 'full_access')).toBe('deny');
+  expect(decide(run('"git"  push'), [deny], 'full_access')).toBe('deny');
+  expect(decide(run('/usr/bin/git pull', '/usr/bin/git pull'), [deny], 'full_access')).toBe('allow');
+  expect(decide(run('/tmp/git push', '/tmp/git push'), [{ decision: 'allow', command: 'git push*' }])).toBe('ask');
+});
+
+test('of two names of a path one is enough to forbid, and both are needed to allow', () => {
+  const facts = { path: 'docs/a.txt', realPath: 'secrets/a.txt' };
+  for (const path of ['docs/*', 'secrets/*']) {
+    expect(decide(facts, [{ decision: 'deny', path }], 'full_access')).toBe('deny');
+    expect(decide(facts, [{ decision: 'allow', path }])).toBe('ask');
+  }
+  expect(decide(facts, [{ decision: 'allow', path: '*/a.txt' }])).toBe('allow');
+});
+
+test.each([
+  ['secrets/*', '.', 'ask'],
+  ['secrets/*', 'secrets', 'ask'],
+  ['secrets/*', 'secrets/old', 'deny'],
+  ['a/secrets/*', 'a', 'ask'],
+  ['*.env', 'src', 'ask'],
+  ['secrets/*', 'src', 'allow'],
+  ['secrets', 'secrets-of-trade', 'allow'],
+])('where %s is forbidden, a look at all below %s: %s', (path, folder, decision) => {
+  const facts = { tool: 'search_files', effect: 'read', path: folder, looksBelow: true } as const;
+  expect(decide(facts, [{ decision: 'deny', path }], 'full_access')).toBe(decision);
+});
+
 test.each([
   ['git *', 'git', true],
   ['git *', 'git status', true],

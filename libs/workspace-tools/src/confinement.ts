@@ -31,6 +31,15 @@ export async function confine(root: string, path: string): Promise<ConfinedPath>
   return { root: realRoot, real, shown: show(realRoot, real), stats: await statOrNull(real) };
 }
 
+/** The name of what a model means by `path`, links followed, relative to the task folder; `null` where no file tool would take it. */
+export async function findRealName(root: string, path: string): Promise<string | null> {
+  try {
+    return (await confine(root, path)).shown;
+  } catch {
+    return null;
+  }
+}
+
 /** `path` relative to the real root, as a model is shown it. */
 export function show(root: string, path: string): string {
   return relative(root, path).split(sep).join('/') || '.';

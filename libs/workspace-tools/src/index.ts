@@ -1,5 +1,6 @@
 export type { CommandPolicy } from './command-policy.js';
 export { findCommand, killCommand, type CommandPresence, type CommandProcess } from './command-process.js';
+export { findRealName } from './confinement.js';
 export { startGuardedProcess, type GuardedProcess } from './guarded-process.js';
 export { WORKSPACE_LIMITS } from './limits.js';
 export { createOutputDecoder, type OutputDecoder } from './output-decoder.js';

@@ -5,6 +5,8 @@
  *     control characters make a command not read-only.
  * R2  Every program stands in a table. Programs without any option that writes or executes take all options; the others only
  *     the options listed, and no unquoted glob, because a file may be called like an option.
+ * R3  Git is in none of them: whatever it is asked, it runs the programs that the files of a repository name (core.fsmonitor,
+ *     diff.external, filters), and a folder that looks like a bare repository is one.
  */
 
 interface Word {
@@ -67,22 +69,12 @@ const CHECKED_PROGRAMS: Readonly<Record<string, RegExp>> = {
   find: /^-(name|iname|path|ipath|regex|iregex|type|maxdepth|mindepth|size|empty|newer|mtime|mmin|not|o|a|or|and|print|print0|prune)$/,
   diff: /^(-[uqrNbBwiy]+|-U\d+|--(brief|unified|recursive|ignore-all-space)(=\d+)?|--)$/,
   sort: /^(-[nrubdfghkVtz0-9,]+)$/,
-  git: /^(-[psuzwbniEFlL]|-[nU]?\d+|-[MC]|-n|--|--(no-pager|oneline|stat|shortstat|numstat|name-only|name-status|short|porcelain|branch|cached|staged|graph|all|decorate|no-color|patch|no-patch|abbrev-ref|show-toplevel|max-count|since|until|author|grep|format|pretty|abbrev-commit|follow|no-renames|word-diff|ignore-all-space|reverse|date)(=.*)?)$/,
 };
-
-/** `git branch NAME` and `git remote add` write, so these are not here. */
-const GIT_SUBCOMMANDS: ReadonlySet<string> = new Set('status diff log show rev-parse ls-files ls-tree blame describe shortlog'.split(' '));
 
 function isReadOnlyProgram([program, ...args]: readonly Word[]): boolean {
   if (program === undefined || program.isGlob) return false;
   if (FREE_PROGRAMS.has(program.text)) return true;
   const allowed = Object.hasOwn(CHECKED_PROGRAMS, program.text) ? CHECKED_PROGRAMS[program.text] : undefined;
   if (allowed === undefined || args.some(({ isGlob }) => isGlob)) return false;
-  if (!args.every(({ text }) => !text.startsWith('-') || allowed.test(text))) return false;
-  return program.text !== 'git' || isReadOnlyGit(args.map(({ text }) => text));
-}
-
-function isReadOnlyGit(args: readonly string[]): boolean {
-  const [subcommand] = args.filter((arg) => arg !== '--no-pager');
-  return subcommand !== undefined && GIT_SUBCOMMANDS.has(subcommand);
+  return args.every(({ text }) => !text.startsWith('-') || allowed.test(text));
 }

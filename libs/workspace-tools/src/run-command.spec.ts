@@ -245,6 +245,6 @@ describe('run_command', () => {
   test('is safe beside other calls only when it is judged read-only', async () => {
     const { concurrencySafe } = (await createCommandWorkspace('none')).tool('run_command');
     if (typeof concurrencySafe !== 'function') throw new Error('concurrency safety must be judged from the input');
-    expect([{ command: 'git status' }, { command: 'git commit' }].map((input) => concurrencySafe(input))).toEqual([true, false]);
+    expect([{ command: 'cat a.txt' }, { command: 'git status' }].map((input) => concurrencySafe(input))).toEqual([true, false]);
   });
 });

@@ -74,11 +74,6 @@ export class Overlay {
     return this.parts.folder;
   }
 
-  /** A repository begins in the folder itself. */
-  get isRepository(): boolean {
-    return this.parts.base.get('.git')?.kind === 'folder';
-  }
-
   async changes(): Promise<readonly FileChange[]> {
     return compareEntries(this.parts.base, await readEntries(this.root));
   }

@@ -12,20 +12,16 @@ const TELLS_COPIES = [
   /grep\s[^|]*(-\w*[rR]|--\w*recursive)/,
   /(^|[\s/'"=])\.\.($|[\s/'"])/,
 ];
-/** It looks for its repository in the folders above, unless one begins here. */
-const LOOKS_ABOVE = /\bgit\b/;
 const WAITS_FOR = 'the person';
 
 export interface AheadFacts {
   readonly overlay: Pick<Overlay, 'root' | 'folder'>;
-  /** A repository begins in the folder itself. */
-  readonly isRepository: boolean;
   readonly sandboxed: boolean;
 }
 
 export async function readAheadFacts(overlay: Overlay): Promise<AheadFacts> {
   const { kind } = await describeSandbox();
-  return { overlay, isRepository: overlay.isRepository, sandboxed: kind !== 'none' };
+  return { overlay, sandboxed: kind !== 'none' };
 }
 
 /**
@@ -49,12 +45,11 @@ export function stopAtAsking(permissions: Permissions<SessionContext>, facts: Ah
  * A command runs only when its text says that it reads, and in the sandbox, where the machine is read-only but for the overlay. What
  * merely keeps to the overlay is not enough: the network is open there, and what went out cannot be taken back.
  */
-function runsAhead({ tool, input }: PlannedCall<SessionContext>, { overlay, isRepository, sandboxed }: AheadFacts): boolean {
+function runsAhead({ tool, input }: PlannedCall<SessionContext>, { overlay, sandboxed }: AheadFacts): boolean {
   if (tool.effect !== 'execute') return true;
   const { command } = input as { readonly command?: string };
   if (command === undefined || !sandboxed || !isReadOnlyCommand(command)) return false;
-  if (command.includes(overlay.folder) || TELLS_COPIES.some((pattern) => pattern.test(command))) return false;
-  return isRepository || !LOOKS_ABOVE.test(command);
+  return !command.includes(overlay.folder) && !TELLS_COPIES.some((pattern) => pattern.test(command));
 }
 
 /** The tools with the overlay in the folder's place: in what they are given, and in what they answer. */

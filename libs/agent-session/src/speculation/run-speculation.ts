@@ -95,8 +95,9 @@ function runOf({ folder, settings, turn }: SpeculationFacts): Run {
   return { models, system: buildSessionPrompt({ folder, instructions }), promptId: turn.promptId };
 }
 
-function permissionsOf({ log, settings, surface }: SpeculationFacts): ReturnType<typeof createSessionPermissions<SessionContext>> {
+function permissionsOf({ log, folder, settings, surface }: SpeculationFacts): ReturnType<typeof createSessionPermissions<SessionContext>> {
   return createSessionPermissions<SessionContext>({
+    folder,
     policy: policyOf(log, settings),
     isGranted: (grant) => log.state.grants.has(grant),
     keepGrant: () => undefined,

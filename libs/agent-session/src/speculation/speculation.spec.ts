@@ -174,7 +174,7 @@ describe('what is run ahead', () => {
     ['writes into the folder by its name', 'touch FOLDER/made.txt'],
     ['names the folder', 'cat FOLDER/a.txt'],
     ['looks above the folder', 'ls ..'],
-    ['looks for a repository above', 'git status'],
+    ['may run what a repository names', 'git status'],
     ['lists a folder in its own order', 'grep -rn a .'],
     ['is not known to be harmless', 'curl http://127.0.0.1:1'],
   ])('runs no command that %s, allowed or not', async (_, command) => {
