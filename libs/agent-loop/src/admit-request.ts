@@ -21,9 +21,9 @@ export async function admitRequest<Context>(run: LoopRun<Context>): Promise<Loop
 }
 
 async function admitPrompt<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
-  const { sendType, unsentResults } = run;
+  const { sendType, unsentResults, lastResponse } = run;
   const { hooks } = run.input;
-  if (hooks?.promptSubmit === undefined || (run.rounds > 0 && unsentResults === null)) return null;
+  if (hooks?.promptSubmit === undefined || (lastResponse !== null && unsentResults === null)) return null;
   const verdict = await hooks.promptSubmit({ sendType, text: unsentResults === null ? lastText(run.history) : '' });
   if (verdict === null) return null;
   run.emit({ type: 'hook_message', hook: 'prompt_submit', text: verdict.block });

@@ -90,6 +90,12 @@ export class Barriers {
     return this.intend([]);
   }
 
+  /** Commits nothing, to hear whether the run may go on and whether a Lead waits: it begins behind its last barrier. */
+  confirm(): Promise<LoopStop | null> {
+    this.last = this.last.then(() => this.checkHandOver() ?? this.recordCalls([], []));
+    return this.last;
+  }
+
   checkHandOver(): LoopStop | null {
     return this.handOver?.aborted === true ? { reason: 'handed_over' } : null;
   }
@@ -105,6 +111,14 @@ export class Barriers {
         this.response = null;
         if (results.length === 0) return null;
       }
+    } catch (error) {
+      return persistenceError(error);
+    }
+    return this.recordCalls(results, intents);
+  }
+
+  private async recordCalls(results: readonly SettledCall[], intents: readonly string[]): Promise<LoopStop | null> {
+    try {
       const stop = this.note(await this.journal.recordCalls({ results, intents }));
       if (stop === null) this.release(results);
       return stop;

@@ -138,6 +138,8 @@ export function openSlots<Context>(batch: Batch<Context>): Slot<Context>[] {
 /** Notices an abort: from then on nothing starts. */
 export function checkAbort<Context>(batch: Batch<Context>): boolean {
   if (batch.input.signal.aborted) batch.halt ??= { reason: 'cancelled', by: 'signal' };
+  // A hook that a hand-over cut off has not answered: its call is neither allowed nor refused.
+  else if (batch.input.toolSignal.aborted) batch.halt ??= batch.input.barriers.checkHandOver();
   return batch.halt !== null || batch.input.toolSignal.aborted;
 }
 

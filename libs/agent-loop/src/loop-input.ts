@@ -20,7 +20,8 @@ export interface Opening {
 
 /**
  * Where a run begins: a new turn, or a turn rebuilt from its journal. A history that ends with calls is an unfinished batch and is
- * entered in its middle; one that ends with an answer or results goes on with the next request.
+ * entered in its middle; one that ends with a response known as `answered` is entered at its stop point; any other goes on with the next
+ * request.
  */
 export interface StartingPoint {
   /** Owned by the loop, which only appends (and replaces it once when it must be paired or compacted); handed to clients by reference. */
@@ -30,6 +31,8 @@ export interface StartingPoint {
   /** What the first request carries, where no opening says it. */
   readonly sendType?: SendType;
   readonly known?: KnownCalls;
+  /** The history ends with a complete response of this very turn, without calls: whether it was the last is not decided yet. */
+  readonly answered?: Pick<ModelResponse, 'model' | 'reason'>;
   /** As stored with the barrier that the history ends with. */
   readonly counters?: LoopCounters;
   /** What an earlier run left unrecorded, if its caller did not store it. */

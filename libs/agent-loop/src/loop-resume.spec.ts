@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { MemoryJournal, type BarrierFault } from './testing/memory-journal.js';
-import { lastResults, outline, play, type TestRun } from './testing/run.js';
+import { lastResults, outline, play, type TestInput, type TestRun } from './testing/run.js';
 import { call, calls, says, scriptedClient, type RecordedRequest, type Script } from './testing/scripted-client.js';
 import { said, tool, write, read } from './testing/tools.js';
 
@@ -181,6 +181,79 @@ describe('hand-over', () => {
     const second = await play(scriptedClient(respond), { journal, start: journal.restart() });
     expect(second.history.at(-2)?.parts[0]).toMatchObject({ call_id: 'w1', is_error: true });
   });
+});
+
+describe('a response that an earlier run left at its stop point', () => {
+  /** A run that dies once its answer is stored, and the rest of its turn. */
+  async function dieInStopHook(blocks: number, between: (journal: MemoryJournal) => void = () => undefined) {
+    const journal = new MemoryJournal({ at: 1, fault: 'after' });
+    const client = scriptedClient([says('ok'), says('checked')]);
+    const [asked, prompts]: [string[], string[]] = [[], []];
+    const hooks: NonNullable<TestInput['hooks']> = {
+      promptSubmit: ({ sendType }) => (prompts.push(sendType), Promise.resolve(null)),
+      stop: ({ text, reason }) => (asked.push(`${text} ${reason}`), Promise.resolve(asked.length > blocks ? null : { block: 'Check.' })),
+    };
+    await play(client, { journal, hooks });
+    const start = journal.restart();
+    between(journal);
+    const run = await play(client, { journal, hooks, start });
+    return { run, asked, prompts, sent: outline(client.requests.at(-1)?.messages ?? []), requests: client.requests.length };
+  }
+
+  test('the stop hook is asked about it, and it ends the turn without another request [G7.9]', async () => {
+    const { run, asked, requests } = await dieInStopHook(0);
+    expect([run.stop, run.lastResponse?.text, asked, requests]).toEqual([{ reason: 'completed' }, 'ok', ['ok stop'], 1]);
+    expect(outline(run.history)).toEqual(['user: go', 'assistant: ok']);
+  });
+
+  test('a block goes on with one request, which no prompt hook sees, as in an uninterrupted run [G7.9]', async () => {
+    const { run, asked, prompts, sent, requests } = await dieInStopHook(1);
+    expect([run.stop, asked, requests]).toEqual([{ reason: 'completed' }, ['ok stop', 'checked stop'], 2]);
+    expect(sent).toEqual(['user: go', 'assistant: ok', 'user: Check.']);
+    expect(prompts).toEqual(['user']);
+  });
+
+  test('a Lead that waits comes before the hook', async () => {
+    const { asked, sent } = await dieInStopHook(0, (journal) => journal.leads.push('Faster.'));
+    expect(sent).toEqual(['user: go', 'assistant: ok', 'user: Faster.']);
+    expect(asked).toEqual(['checked stop']);
+  });
+
+  test('nobody is asked under a lease that is lost [G7.10]', async () => {
+    const { run, asked } = await dieInStopHook(0, (journal) => journal.arm({ at: 0, fault: 'lost' }));
+    expect([run.stop, asked]).toEqual([expect.objectContaining({ kind: 'lease_lost' }), []]);
+  });
+
+  test('a hand-over while the stop hook runs is no consent: the next worker asks it again [K23]', async () => {
+    const journal = new MemoryJournal();
+    const handOver = new AbortController();
+    const client = scriptedClient([says('ok'), says('checked')]);
+    const first = await play(client, {
+      journal,
+      handOver: handOver.signal,
+      hooks: { stop: () => (handOver.abort(), Promise.resolve(null)) },
+    });
+    expect(first.stop).toEqual({ reason: 'handed_over' });
+    journal.settle(first.unrecorded);
+    let blocks = 1;
+    const stop = () => Promise.resolve(blocks-- > 0 ? { block: 'Check.' } : null);
+    const second = await play(client, { journal, start: journal.restart(), hooks: { stop } });
+    expect(second.stop).toEqual({ reason: 'completed' });
+    expect(outline(second.history)).toEqual(['user: go', 'assistant: ok', 'user: Check.', 'assistant: checked']);
+  });
+});
+
+test('a hand-over that cuts off the hook before a tool leaves its call open: the next worker asks again and runs it [K23]', async () => {
+  const journal = new MemoryJournal();
+  const [handOver, kill] = [new AbortController(), new AbortController()];
+  const client = scriptedClient(respond);
+  const beforeTool = () => (handOver.abort(), kill.abort(), Promise.resolve(null));
+  const first = await play(client, { journal, handOver: handOver.signal, toolSignal: kill.signal, hooks: { beforeTool } });
+  expect([first.stop, first.unrecorded.results, first.context.started]).toEqual([{ reason: 'handed_over' }, [], []]);
+  journal.settle(first.unrecorded);
+  const second = await play(client, { journal, start: journal.restart() });
+  expect(second.stop).toEqual({ reason: 'completed' });
+  expect(second.context.started).toEqual(['w1', 'r1', 'w2']);
 });
 
 test('the handled set is rebuilt from history: a replay after a resume is still a replay [G5.7]', async () => {

@@ -11,11 +11,11 @@ import { NEW_COUNTERS, type LoopCounters } from './limits.js';
 import type { EventSink } from './loop-events.js';
 import { LoopGuard } from './loop-guard.js';
 import { Spending } from './spending.js';
-import type { LoopInput } from './loop-input.js';
+import type { LoopInput, StartingPoint } from './loop-input.js';
 import type { IdentifiedCall } from './call-result.js';
 import type { ModelMessage, Usage } from './model-port.js';
 import type { ModelTarget } from './model-round.js';
-import type { ModelResponse } from './response.js';
+import { recallResponse, type ModelResponse } from './response.js';
 
 const FALLBACKS = 3;
 
@@ -37,8 +37,10 @@ export class LoopRun<Context> {
   readonly spending: Spending;
   /** Calls of a batch that an earlier run left open. */
   readonly unfinished: readonly IdentifiedCall[];
+  /** The response that an earlier run left at its stop point. */
+  readonly answered: ModelResponse | null;
   rounds = 0;
-  lastResponse: ModelResponse | null = null;
+  lastResponse: ModelResponse | null;
   unsentResults: ModelMessage | null = null;
   sendType: SendType;
   /** Launches when the last response was stored: those of its batch are known from its calls, until the next request. */
@@ -64,6 +66,7 @@ export class LoopRun<Context> {
     this.guard.seed(this.history);
     this.unfinished = open === null ? [] : this.ledger.recognise(open).map((call) => ({ ...call, cutOff: false }));
     if (open !== null) this.history.push(open);
+    this.answered = this.lastResponse = recallAnswer(this.history, start.answered);
     this.compacted = start.compacted ?? 0;
     this.instructions = new Set(start.instructions);
     this.prepared = this.instructions.size > 1 && start.instructions?.at(-1) === this.history.at(-1);
@@ -200,6 +203,11 @@ function takeOpenResponse(history: ModelMessage[]): Extract<ModelMessage, { role
   const paired = pairHistory(history);
   if (paired !== history) replaceHistory(history, paired);
   return open;
+}
+
+function recallAnswer(history: readonly ModelMessage[], answered: StartingPoint['answered']): ModelResponse | null {
+  const last = history.at(-1);
+  return answered === undefined || last?.role !== 'assistant' ? null : recallResponse(last, answered);
 }
 
 function replaceHistory(history: ModelMessage[], messages: readonly ModelMessage[]): void {

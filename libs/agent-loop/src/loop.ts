@@ -29,7 +29,7 @@ const CONTINUE_OUTPUT = 'Your answer was cut off at the output limit. Continue e
 export async function runLoop<Context>(input: LoopInput<Context>): Promise<LoopResult> {
   const run = new LoopRun(input);
   try {
-    let stop = run.unfinished.length === 0 ? null : await batchStep(run, run.unfinished, input.start.known ?? NOTHING_KNOWN);
+    let stop = await enter(run);
     while (stop === null) stop = await roundStep(run);
     return toResult(run, stop);
   } finally {
@@ -41,6 +41,13 @@ function toResult<Context>(run: LoopRun<Context>, stop: LoopStop): LoopResult {
   const { rounds, lastResponse, counters, unsentResults, barriers } = run;
   const result = { stop, rounds, lastResponse, counters, unrecorded: barriers.unrecorded };
   return unsentResults === null ? result : { ...result, unsentResults };
+}
+
+/** Takes up what an earlier run of the turn left: an open batch, or a response at its stop point. */
+async function enter<Context>(run: LoopRun<Context>): Promise<LoopStop | null> {
+  if (run.unfinished.length > 0) return batchStep(run, run.unfinished, run.input.start.known ?? NOTHING_KNOWN);
+  if (run.answered === null) return null;
+  return (await run.barriers.confirm()) ?? stopPointStep(run, run.answered);
 }
 
 /** One request and what follows from its response; `null`: go on. */
@@ -119,6 +126,9 @@ async function stopPointStep<Context>(run: LoopRun<Context>, response: ModelResp
   if (run.leadPending) return continueWithLead(run);
   const stopHook = hooks?.stop?.bind(hooks);
   const wish = await decideStopPoint({ response, stopHook, policies: stopPolicies, blocks: run.used.stopHookBlocks, emit: run.emit });
+  // Who was cut off has not answered: the next worker asks again.
+  const handedOver = run.barriers.checkHandOver();
+  if (handedOver !== null) return handedOver;
   if (wish.decision === 'end') return endOf(run, response);
   if (wish.byHook) run.count({ stopHookBlocks: run.used.stopHookBlocks + 1 });
   return continueWith(run, wish.text);

@@ -33,6 +33,23 @@ export interface ModelResponse {
 
 export const UNKNOWN_USAGE: Usage = { inputTokens: null, outputTokens: null, cachedInputTokens: null, reasoningTokens: null };
 
+/** A stored response without calls, as its message tells it; what it used was counted when it came. */
+export function recallResponse(message: AssistantMessage, { model, reason }: Pick<ModelResponse, 'model' | 'reason'>): ModelResponse {
+  const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return {
+    model,
+    message,
+    text,
+    calls: [],
+    withheldCalls: 0,
+    reason,
+    rawReason: null,
+    usage: UNKNOWN_USAGE,
+    complete: true,
+    abandoned: [],
+  };
+}
+
 interface OpenPart {
   readonly type: 'text' | 'thought';
   text: string;

@@ -28,7 +28,7 @@ import { SessionJournal } from './session-journal.js';
 import { SessionLog } from './session-log.js';
 import { buildSessionPrompt } from './session-prompt.js';
 import type { SessionSettings } from './session-settings.js';
-import { dropResponse, knownCalls, type OpenTurn } from './session-state.js';
+import { dropResponse, findAnswer, knownCalls, type OpenTurn } from './session-state.js';
 import type { SessionEntry, SessionStore } from './session-store.js';
 import { subagentTool } from './session-subagents.js';
 import type { SessionContext } from './session-tool.js';
@@ -37,7 +37,7 @@ import type { AheadSurface } from './speculation/run-speculation.js';
 import { Speculation } from './speculation/speculation.js';
 import type { Todo } from './todo-list.js';
 
-type Start = Pick<StartingPoint, 'opening' | 'sendType' | 'known'>;
+type Start = Pick<StartingPoint, 'opening' | 'sendType' | 'known' | 'answered'>;
 
 export class AgentSession {
   readonly id: string;
@@ -211,10 +211,10 @@ export class AgentSession {
     };
   }
 
-  /** What is known of the turn's open batch is kept; the rest of it runs. */
+  /** What is known of the turn's open batch is kept; the rest of it runs. A response at its stop point is not asked for again. */
   private goOn(open: OpenTurn, surface: TurnSurface): Promise<LoopResult> {
-    const known = knownCalls(this.log.state);
-    return this.run(open, known === undefined ? {} : { known }, surface);
+    const [known, answered] = [knownCalls(this.log.state), findAnswer(this.log.state)];
+    return this.run(open, { ...(known && { known }), ...(answered && { answered }) }, surface);
   }
 
   private async run({ number, promptId }: OpenTurn, start: Start, surface: TurnSurface): Promise<LoopResult> {

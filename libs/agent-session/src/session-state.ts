@@ -8,6 +8,7 @@ import {
   NEW_COUNTERS,
   type SendType,
   type SettledCall,
+  type StartingPoint,
   type ToolResultPart,
 } from '@echelon/agent-loop';
 import type { PermissionMode } from '@echelon/domain';
@@ -40,7 +41,11 @@ export interface SessionState {
   readonly processes: Map<string, object>;
   /** The calls of the last response while its results are not all in the history. */
   batch: OpenBatch | null;
+  /** The last response of the last turn, if it made no calls. */
+  answer: { readonly message: ModelMessage; readonly answered: Answered } | null;
 }
+
+type Answered = NonNullable<StartingPoint['answered']>;
 
 interface OpenBatch {
   readonly calls: readonly Pick<IdentifiedCall, 'callId' | 'name'>[];
@@ -62,6 +67,7 @@ function newSessionState(): SessionState {
     todos: [],
     processes: new Map(),
     batch: null,
+    answer: null,
   };
 }
 
@@ -78,6 +84,7 @@ export function noteRecord(state: SessionState, record: SessionRecord): void {
       state.turns = record.number;
       state.open = { number: record.number, promptId: record.prompt_id, sendType: record.send_type };
       state.instructions = [];
+      state.answer = null;
       return;
     case 'message':
       if (record.said !== undefined || opensTurn(state)) state.instructions.push(record.message);
@@ -131,11 +138,12 @@ function opensTurn({ open, instructions }: SessionState): boolean {
 
 function accept(
   state: SessionState,
-  { message, calls, complete, counters }: Extract<SessionRecord, { type: 'response' }>['response'],
+  { message, calls, complete, counters, model, reason }: Extract<SessionRecord, { type: 'response' }>['response'],
 ): void {
   state.counters = counters;
   if (!complete || message === null) return;
   say(state, message);
+  state.answer = calls.length > 0 ? null : { message, answered: { model, reason } };
   if (calls.length > 0) state.batch = { calls, results: new Map(), intended: new Set() };
 }
 
@@ -176,6 +184,11 @@ export function knownCalls({ batch }: SessionState): KnownCalls | undefined {
   if (batch === null) return undefined;
   const intended = [...batch.intended].filter((id) => !batch.results.has(id));
   return { results: batch.results, intended: new Set(intended), waiting: new Map() };
+}
+
+/** An interrupted turn's last response, while it is not decided whether it ends the turn. */
+export function findAnswer({ history, answer }: SessionState): Answered | undefined {
+  return answer !== null && history.at(-1) === answer.message ? answer.answered : undefined;
 }
 
 /** Takes a response without calls off the end. */

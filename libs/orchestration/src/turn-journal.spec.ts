@@ -192,8 +192,9 @@ describe('the starting point', () => {
       message: { role: 'assistant', parts: [{ type: 'text', text: 'Done.' }] },
     };
     await journal.sealResponse(answer, []);
-    const { history } = await loadStartingPoint(world.database, claimed);
+    const { history, answered } = await loadStartingPoint(world.database, claimed);
     expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+    expect(answered).toEqual({ model: answer.model, reason: answer.reason });
     expect(history[2]?.parts.map((part) => 'call_id' in part && part.call_id)).toEqual(['a', 'b']);
   });
 });

@@ -5,11 +5,13 @@
  * B2  The results of the last batch of this turn are handed over as known: the loop enters the batch in its middle.
  * B3  After a compaction the history begins with its summary and the rows that it kept (L19).
  * B4  A call that started a subagent and was interrupted is never run again: what the subagent had done is known of it.
+ * B5  Where the rows end with a response of this turn without calls, the loop is told so: it enters at its stop point.
  */
 import {
   type KnownCalls,
   type LoopCounters,
   type ModelMessage,
+  type ModelResponse,
   NEW_COUNTERS,
   type StartingPoint,
   type ToolCallPart,
@@ -45,6 +47,7 @@ export async function loadStartingPoint(tx: Tx, { session, turn }: Pick<ClaimedT
     subagentTokens,
     instructions: listInstructions(seen, history, turn.id),
     ...(compaction ? await beyondHistory(tx, session.id, compaction.metadata as unknown as ReplacedRows) : {}),
+    ...answerAt(rows.at(-1), turn.id),
     ...(trailing ? { known: { ...knownOf(calls, trailing), notes } } : {}),
     ...(turn.counters ? { counters: { ...NEW_COUNTERS, ...(turn.counters as Partial<LoopCounters>) } } : {}),
   };
@@ -95,6 +98,13 @@ function splitLastBatch(
   const last = rows[at];
   if (last?.role !== 'assistant' || last.turn_id !== turnId || callsOf(last).length === 0) return { history: rows, trailing: null };
   return { history: rows.slice(0, at + 1), trailing: rows.slice(at + 1) };
+}
+
+/** What is known of the response without calls that this turn's rows end with. */
+function answerAt(last: HistoryRow | undefined, turnId: string): Pick<StartingPoint, 'answered'> {
+  if (last?.role !== 'assistant' || last.turn_id !== turnId || callsOf(last).length > 0) return {};
+  const { model, finish_reason } = last.metadata as unknown as { readonly model: string; readonly finish_reason: ModelResponse['reason'] };
+  return { answered: { model, reason: finish_reason } };
 }
 
 function callsOf(row: HistoryRow): readonly ToolCallPart[] {

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ModelClient, ToolResult } from '@echelon/agent-loop';
+import type { ModelClient, ModelMessage, ToolResult } from '@echelon/agent-loop';
 import { waitFor } from '@echelon/testkit';
 import type { CatalogueTool } from '@echelon/tools';
 import { z } from 'zod';
@@ -29,6 +29,18 @@ const client: ModelClient = {
     yield { type: 'finished', reason: 'tool_calls', rawReason: 'tool_calls', usage };
   },
 };
+
+/** Answers `1`, then `2`, and keeps what it was sent. */
+function answering(sent: (readonly ModelMessage[])[]): ModelClient {
+  return {
+    async *stream({ messages }) {
+      sent.push([...messages]);
+      yield { type: 'content', text: `${sent.length}` };
+      const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: null, reasoningTokens: null };
+      yield { type: 'finished', reason: 'stop', rawReason: 'stop', usage };
+    },
+  };
+}
 
 function work(execute: CatalogueTool['execute']): CatalogueTool {
   const about = { name: 'work', title: 'Work', description: 'Works.', input: z.strictObject({}) };
@@ -112,3 +124,41 @@ test('the commands of hooks take command slots; one that fails is told with its 
   const message = 'The prompt_submit hook "exit 1" failed: it ended with exit code 1.';
   expect(told).toEqual([{ event: 'prompt_submit', hook: 'exit 1', message, blocked: false, sessionId, turnId: claimed.turn.id }]);
 });
+
+test.each([
+  ['whose lease was lost', 'lost', 'cancelled', 1],
+  ['whose lease was lost', 'lost', 'cancelled', 2],
+  ['that handed over', 'handOver', 'handed_over', 1],
+  ['that handed over', 'handOver', 'handed_over', 2],
+] as const)(
+  'the stop hook of a worker %s is asked again by the next one, and only its block sends a request (%#) [G7.9, K23]',
+  async (_title, ends, reason, lets) => {
+    const place = await world.elsewhere();
+    const command = `echo x >> asked; test -f go || sleep 641; test $(wc -l < asked) -gt ${lets} || { echo Check. >&2; exit 2; }`;
+    await world.rows('UPDATE agent_profile SET hooks = $2 WHERE workspace_id = $1 RETURNING id', [
+      place.workspaceId,
+      JSON.stringify({ stop: [{ command }] }),
+    ]);
+    const sent: (readonly ModelMessage[])[] = [];
+    const runtime = openRuntime(
+      work(() => Promise.reject(new Error('nothing is called'))),
+      { clientOf: () => answering(sent), handOverMs: 10 },
+    );
+    const { sessionId } = await place.task();
+    const claimed = await place.openTurn(sessionId);
+    const never = new AbortController().signal;
+    const signals = { stop: never, lost: never, handOver: never };
+    const leaving = new AbortController();
+    const folder = path.join(workspaceRoot, claimed.task.folder);
+    const first = runtime.run(claimed, { ...signals, [ends]: leaving.signal });
+    await waitFor('the hook runs', () => existsSync(path.join(folder, 'asked')));
+    leaving.abort();
+    expect((await first).stop.reason).toBe(reason);
+    await place.handOver(claimed);
+    writeFileSync(path.join(folder, 'go'), '');
+    expect((await runtime.run(await place.claim(sessionId), signals)).stop).toEqual({ reason: 'completed' });
+    expect(readFileSync(path.join(folder, 'asked'), 'utf8')).toBe('x\n'.repeat(lets + 1));
+    expect(sent).toHaveLength(lets);
+    expect(sent.at(-1)?.map(({ role }) => role)).toEqual(lets === 1 ? ['user'] : ['user', 'assistant', 'user']);
+  },
+);

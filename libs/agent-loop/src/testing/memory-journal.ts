@@ -103,6 +103,10 @@ export class MemoryJournal implements Journal {
     this.fault = null;
     const { head, through } = this.compaction;
     const endsWithCalls = through < this.messages.length && callsOf(this.messages.at(-1)).length > 0;
+    const [last, response] = [this.messages.at(-1), this.responses.at(-1)];
+    const answered = last !== undefined &&
+      last === response?.message &&
+      !endsWithCalls && { model: response.model, reason: response.reason };
     const known: KnownCalls = {
       results: new Map([...this.results, ...answers]),
       intended: new Set([...this.intents].filter((id) => !this.results.has(id) && !answers.has(id))),
@@ -112,6 +116,7 @@ export class MemoryJournal implements Journal {
       history: [...head, ...this.rebuild(through)],
       counters: endsWithCalls ? this.sealed : this.counters,
       known,
+      ...(answered && { answered }),
       instructions: [...this.instructions],
       compacted: head.length,
       replaced: this.messages.slice(0, through).filter(({ role }) => role === 'assistant'),
