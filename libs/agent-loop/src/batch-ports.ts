@@ -73,3 +73,8 @@ export interface KnownCalls {
 }
 
 export const NOTHING_KNOWN: KnownCalls = { results: new Map(), intended: new Set(), waiting: new Map() };
+
+/** The calls of an open batch that earlier runs launched. */
+export function countLaunched({ results, intended, waiting }: KnownCalls): number {
+  return new Set([...results.keys(), ...intended, ...waiting.keys()]).size;
+}

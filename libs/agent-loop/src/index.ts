@@ -64,13 +64,14 @@ export type {
   Permissions,
   PlannedCall,
 } from './batch-ports.js';
+export { countLaunched } from './batch-ports.js';
 export { OUTPUT_BUDGET, type OutputBudget } from './output-budget.js';
 export { Barriers, persistenceError } from './barriers.js';
 export { LoopGuard } from './loop-guard.js';
 export type { ToolBatchInput } from './batch.js';
 export { runToolBatch, type ToolBatchResult } from './tool-batch.js';
 export type { FinalResults } from './finalize-results.js';
-export type { LoopHooks, LoopInput, LoopResult, Opening, StartingPoint, StopPolicy } from './loop-input.js';
+export type { LoopHooks, LoopInput, LoopResult, LoopUse, Opening, StartingPoint, StopPolicy } from './loop-input.js';
 export { runLoop } from './loop.js';
 export type { Budget, LoopErrorKind, LoopStop, StopReason, Wait } from './stop-reason.js';
 export { turnOutcome, type TerminalOutcome, type TurnEnd } from './turn-outcome.js';

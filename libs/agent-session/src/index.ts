@@ -13,4 +13,5 @@ export { createStructuredOutput, STRUCTURED_OUTPUT_TOOL, type StructuredOutput }
 export type { Todo } from './todo-list.js';
 export { createSubagentTool } from './subagent/run-subagent.tool.js';
 export { createSubagentHost, SUBAGENT_TOOL, type SubagentHost, type SubagentRun } from './subagent/subagent-host.js';
+export { createSubagentLimits } from './subagent/subagent-limits.js';
 export { SUBAGENT_ROLE } from './subagent/subagent-prompt.js';

@@ -28,6 +28,8 @@ export type SessionRecord =
       readonly kept: number;
       readonly counters: LoopCounters;
     }
+  /** What a request of a subagent of the turn used. */
+  | { readonly type: 'subagent_use'; readonly tokens: number; readonly cost: number }
   | { readonly type: 'mode'; readonly mode: PermissionMode }
   | { readonly type: 'grant'; readonly grant: string }
   | { readonly type: 'todos'; readonly todos: readonly Todo[] }

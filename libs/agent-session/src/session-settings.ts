@@ -12,8 +12,11 @@ export interface SessionSettings {
   /** Added to the system prompt. */
   readonly instructions?: string | undefined;
   readonly hooks?: HooksConfig | undefined;
-  /** What the turn cap counts: the rounds of the session, or those of this process. Default: the session's. */
-  readonly capCounts?: 'session' | 'process';
+  /**
+   * What limits count. `session`, the default: its rounds, and what a turn has used in all processes. `process`: the rounds of this one, and
+   * what this run of a turn uses.
+   */
+  readonly limitsCount?: 'session' | 'process';
   /** Whether the likely next prompt may be run ahead (docs/speculation.md). Default: no. */
   readonly speculate?: boolean;
 }

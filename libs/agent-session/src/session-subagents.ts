@@ -6,6 +6,7 @@ import {
   type LoopLimits,
   type ModelTarget,
   type Permissions,
+  type LoopInput,
   type Spending,
 } from '@echelon/agent-loop';
 import type { SessionContext, SessionTool } from './session-tool.js';
@@ -22,10 +23,14 @@ export interface SharedTurn {
   readonly context: SessionContext;
   readonly artifacts: ArtifactStore;
   readonly spending: Spending;
+  /** What subagents add to it outlives this process. */
+  readonly subagentSpending: NonNullable<LoopInput<SessionContext>['spending']>;
   readonly permissions: Permissions<SessionContext>;
   readonly personPresent: boolean;
   readonly hooks: LoopHooks<SessionContext>;
-  readonly limits?: LoopLimits;
+  readonly limits: LoopLimits;
+  /** Of a subagent that starts now. */
+  readonly subagentLimits: () => LoopLimits;
 }
 
 export function subagentTool(shared: SharedTurn): SessionTool {
@@ -39,7 +44,8 @@ function toolOf(host: SubagentHost<SessionContext> | null): SessionTool {
 }
 
 function openRun(shared: SharedTurn, callId: string, below: SubagentHost<SessionContext> | null): SubagentRun<SessionContext> {
-  const { models, folder, promptId, tools, context, artifacts, spending, permissions, personPresent, hooks, limits } = shared;
+  const { models, folder, promptId, tools, context, artifacts, subagentSpending, permissions, personPresent, hooks, subagentLimits } =
+    shared;
   return {
     models,
     system: `${SUBAGENT_ROLE}\n\nThe folder is ${folder}. Paths of the file tools are relative to it.`,
@@ -48,11 +54,11 @@ function openRun(shared: SharedTurn, callId: string, below: SubagentHost<Session
     turn: `s-${callId}`,
     promptId,
     artifacts: { store: (artifact) => artifacts.store({ ...artifact, callId: idBelow(callId, artifact.callId) }) },
-    spending,
+    spending: subagentSpending,
     permissions,
     personPresent,
     hooks,
-    ...(limits?.budgets === undefined ? {} : { limits: { budgets: limits.budgets } }),
+    limits: subagentLimits(),
   };
 }
 

@@ -11,12 +11,14 @@ import {
 import type { PermissionMode, PermissionPolicy } from '@echelon/domain';
 import { createWorkspaceTools } from '@echelon/workspace-tools';
 import { createUserHooks, type HookFailure } from './hooks/user-hooks.js';
+import { limitsOfRun, usedBefore } from './session-limits.js';
 import type { SessionLog } from './session-log.js';
 import { type Approve, createSessionPermissions } from './session-permissions.js';
 import type { SessionSettings } from './session-settings.js';
 import type { SharedTurn } from './session-subagents.js';
 import type { SessionContext, SessionTool } from './session-tool.js';
 import { SUBAGENT_TOOL } from './subagent/subagent-host.js';
+import { createSubagentLimits } from './subagent/subagent-limits.js';
 import { createTodoPolicy, TODOS_TOOL, updateTodosTool } from './todo-list.js';
 
 /** The names of what every session offers its model. */
@@ -55,8 +57,9 @@ export interface TurnFacts {
 }
 
 export function shareTurn({ log, folder, promptId, settings, surface }: TurnFacts): SharedTurn {
-  const { signal, approve, limits, onHookFailure = ignore } = surface;
-  const { tokens, cost } = log.state.counters;
+  const { signal, approve, limits = {}, onHookFailure = ignore } = surface;
+  const { tokens, cost, elapsedMs } = usedBefore(log.state, settings);
+  const spending = new Spending(tokens, cost);
   return {
     models: settings.models,
     folder,
@@ -66,11 +69,32 @@ export function shareTurn({ log, folder, promptId, settings, surface }: TurnFact
     }),
     context: { workspace: { root: folder }, recordProcess: (callId, process) => log.note({ type: 'process', call_id: callId, process }) },
     artifacts: artifactsOf(log),
-    spending: new Spending(tokens, cost),
+    spending,
+    subagentSpending: tellSpending(spending, (use) => log.note({ type: 'subagent_use', ...use })),
     permissions: permissionsOf({ log, folder, settings, surface }),
     personPresent: approve !== undefined,
     hooks: createUserHooks(settings.hooks ?? {}, { folder, sessionId: log.id, turnId: promptId, signal, onFailure: onHookFailure }),
-    ...(limits === undefined ? {} : { limits }),
+    limits: limitsOfRun(limits, log.state, settings),
+    subagentLimits: createSubagentLimits(limits, elapsedMs),
+  };
+}
+
+/** The same sum for the loops of subagents, whose part of it is told besides. */
+function tellSpending(
+  spending: Spending,
+  tell: (use: { readonly tokens: number; readonly cost: number }) => void,
+): SharedTurn['subagentSpending'] {
+  return {
+    get tokens() {
+      return spending.tokens;
+    },
+    get cost() {
+      return spending.cost;
+    },
+    add: (tokens, cost) => {
+      spending.add(tokens, cost);
+      if (tokens > 0 || cost > 0) tell({ tokens, cost });
+    },
   };
 }
 

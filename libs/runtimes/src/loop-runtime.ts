@@ -12,7 +12,7 @@ import {
   Spending,
   type ToolRegistry,
 } from '@echelon/agent-loop';
-import { type CommandSlot, createUserHooks, type HookFailure, type UserHooksOptions } from '@echelon/agent-session';
+import { type CommandSlot, createSubagentLimits, createUserHooks, type HookFailure, type UserHooksOptions } from '@echelon/agent-session';
 import type { HooksConfig } from '@echelon/contracts';
 import type { Contract } from '@echelon/domain';
 import type { EventBus } from '@echelon/messaging';
@@ -76,8 +76,8 @@ export class LoopRuntime implements AgentRuntime {
       hooks: this.#hooks(claimed, contract, toolSignal),
       spending: new Spending((start.counters?.tokens ?? 0) + start.subagentTokens, start.counters?.cost ?? 0),
     };
-    const elapsedMs = stopwatch(start.counters?.elapsedMs ?? 0);
-    const subagentLimits = () => limitsOf(contract.profile, elapsedMs());
+    const limits = limitsOf(contract.profile);
+    const subagentLimits = createSubagentLimits(limits, start.counters?.elapsedMs ?? 0);
     const depth = this.options.subagentDepth;
     const subagents = hostSubagents({ ...shared, claimed, contract, database, catalogue, context, limits: subagentLimits, depth }, journal);
     const result = await runLoop<ToolContext>({
@@ -94,7 +94,7 @@ export class LoopRuntime implements AgentRuntime {
       journal,
       artifacts: new TurnArtifacts(database, claimed),
       onEvent: publishLive(bus, claimed),
-      limits: limitsOf(contract.profile),
+      limits,
     });
     const record: TurnReport['record'] = async (unit) => {
       await journal.record(unit, result.unrecorded);
@@ -165,22 +165,15 @@ function abortedLater(signal: AbortSignal, milliseconds: number): AbortSignal {
   return later.signal;
 }
 
-/** Milliseconds that have passed, `before` included. */
-function stopwatch(before: number): () => number {
-  const startedAt = performance.now();
-  return () => before + performance.now() - startedAt;
+function limitsOf({ budgets }: ProfileRow): LoopLimits {
+  return { budgets: budgetsOf(budgets), arguments: ARGUMENT_LIMITS };
 }
 
-/** `usedMs`: what a subagent that starts later finds used of the turn's time. */
-function limitsOf({ budgets }: ProfileRow, usedMs = 0): LoopLimits {
-  return { budgets: budgetsOf(budgets, usedMs), arguments: ARGUMENT_LIMITS };
-}
-
-function budgetsOf(budgets: ProfileRow['budgets'], usedMs: number): LoopBudgets {
+function budgetsOf(budgets: ProfileRow['budgets']): LoopBudgets {
   return {
     ...(budgets.max_rounds ? { rounds: budgets.max_rounds } : {}),
     ...(budgets.max_tool_launches ? { launches: budgets.max_tool_launches } : {}),
-    ...(budgets.max_wall_seconds ? { wallTimeMs: Math.max(0, budgets.max_wall_seconds * 1_000 - usedMs) } : {}),
+    ...(budgets.max_wall_seconds ? { wallTimeMs: budgets.max_wall_seconds * 1_000 } : {}),
     ...(budgets.max_tokens ? { tokens: budgets.max_tokens } : {}),
   };
 }

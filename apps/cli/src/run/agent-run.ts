@@ -161,7 +161,7 @@ export class AgentRun {
 
   private endTurn(turn: EndedTurn, work: Work): void {
     const { verdict, result } = turn;
-    this.budget.count(result.counters);
+    this.budget.count(result.used);
     this.tally.addTurn(turn, work.kind === 'continue');
     this.facts.output.write({
       type: 'system',

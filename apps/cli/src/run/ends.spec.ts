@@ -148,6 +148,30 @@ test('what the prompts of a run start counts together', async () => {
   ]);
 });
 
+test('a resumed run has all of its responses, whatever the run that died had', async () => {
+  await open(SLEEPS);
+  const run = headless.start('-p', 'Go.', ...LIVE);
+  await toolRuns(run);
+  await run.kill();
+  const { result, code } = await headless.play('--resume', '--max-turns', '1');
+  expect([result.result, code]).toEqual(['Inspected.', 0]);
+  await commandIsGone();
+});
+
+test('the token budget of a run counts what subagents of its earlier prompts used', async () => {
+  const usage = { inputTokens: 60, outputTokens: 40 };
+  const toolCalls = [{ name: 'run_subagent', arguments: { description: 'scout', prompt: '[scout] Look.' }, id: 'c1' }];
+  await open(({ messages }) => {
+    if (messages[0]?.text.includes('[scout]')) return { text: 'Seen.', usage };
+    return messages.length === 1 ? { toolCalls, usage } : { text: 'Done.', usage };
+  });
+  const run = headless.start(...FRAMED, '--max-tokens', '300');
+  run.send(says('One'), says('Two'));
+  run.endInput();
+  const { result } = await run.ended;
+  expect([result.subtype, headless.model.requestCount]).toEqual(['error_budget', 3]);
+});
+
 const LAUNCHES = ['ran.succeeded', 'ran.not_executed'];
 
 test.each([

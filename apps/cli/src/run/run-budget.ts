@@ -1,10 +1,10 @@
-import type { LoopCounters, LoopLimits } from '@echelon/agent-loop';
+import type { LoopLimits, LoopUse } from '@echelon/agent-loop';
 
 /** What the turns of a run have spent of its budgets; a turn gets what is left. */
 export class RunBudget {
   private spent = { launches: 0, tokens: 0, wallTimeMs: 0 };
 
-  count({ launches, tokens, elapsedMs }: LoopCounters): void {
+  count({ launches, tokens, elapsedMs }: LoopUse): void {
     const { spent } = this;
     this.spent = { launches: spent.launches + launches, tokens: spent.tokens + tokens, wallTimeMs: spent.wallTimeMs + elapsedMs };
   }

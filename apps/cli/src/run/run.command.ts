@@ -109,7 +109,7 @@ function feed(run: AgentRun, prompt: string | null, { inputFormat }: RunOptions,
 }
 
 async function openSession(store: SessionStore, setup: LocalSetup, resume: RunOptions['resume']): Promise<AgentSession> {
-  const settings = { ...setup.settings, capCounts: 'process' as const };
+  const settings = { ...setup.settings, limitsCount: 'process' as const };
   if (resume === undefined) return AgentSession.create(store, setup.folder, settings);
   const id = resume === true ? store.findLatest(setup.folder)?.id : resume;
   if (id === undefined) throw usage(`There is no session of the folder ${setup.folder} yet.`);
