@@ -10,7 +10,7 @@ export interface Difference {
   readonly missing?: true;
 }
 
-export const DIFFERENCES: readonly Difference[] = [
+const DIFFERENCES: readonly Difference[] = [
   {
     surface: 'worker',
     scenarios: ['said while a tool runs'],

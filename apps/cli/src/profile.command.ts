@@ -64,8 +64,7 @@ function addCreate(profile: Command, terminal: Terminal): void {
     .requiredOption('--workspace <id>', 'the workspace that it is for', WORKSPACE)
     .action(async (name: string, _options: unknown, command: Command) => {
       const options: Common & Content & { workspace: string } = command.optsWithGlobals();
-      if (options.runtime === 'acp' && !options.command)
-        throw usage('Give --command: what starts the agent, such as "gemini --acp".');
+      if (options.runtime === 'acp' && !options.command) throw usage('Give --command: what starts the agent, such as "gemini --acp".');
       if (options.runtime !== 'acp' && !(options.provider && options.model))
         throw usage('Give --provider and --model; with --runtime external any words will do.');
       const input = { ...(await toContent(options)), workspace_id: options.workspace, name };

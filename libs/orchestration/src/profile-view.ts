@@ -1,4 +1,4 @@
-import type { AgentProfile, HooksConfig } from '@echelon/contracts';
+import type { AgentProfile } from '@echelon/contracts';
 import type { ProfileRow } from '@echelon/persistence';
 
 /** A profile as it is shown. */
@@ -16,7 +16,7 @@ export function toProfile(row: ProfileRow): AgentProfile {
     context_window: row.context_window,
     fallback_models: [...row.fallback_models],
     budgets: row.budgets,
-    hooks: row.hooks as HooksConfig,
+    hooks: row.hooks,
     parent_question_timeout_seconds: row.parent_question_timeout_seconds,
     user_question_timeout_seconds: row.user_question_timeout_seconds,
     created_at: row.created_at.toISOString(),
