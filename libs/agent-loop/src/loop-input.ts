@@ -88,7 +88,7 @@ export interface LoopInput<Context> {
   readonly preparations?: boolean;
   readonly limits?: LoopLimits;
   /** What the budgets of tokens and cost are compared with, shared by the loops of one turn; earlier runs are counted in it. Default: this loop's own. */
-  readonly spending?: Spending;
+  readonly spending?: Pick<Spending, 'tokens' | 'cost' | 'add'>;
   readonly policies?: Omit<BatchPolicies<Context>, 'hooks'>;
   readonly hooks?: LoopHooks<Context>;
   readonly stopPolicies?: readonly StopPolicy[];
@@ -102,6 +102,9 @@ export interface LoopInput<Context> {
   readonly graceMs?: number;
 }
 
+/** What one run of the loop used, earlier runs of its turn left out; `tokens` and `cost` are those of its subagents, too. */
+export type LoopUse = Pick<LoopCounters, 'launches' | 'tokens' | 'cost' | 'elapsedMs'>;
+
 export interface LoopResult {
   readonly stop: LoopStop;
   /** Model rounds of this run. */
@@ -110,6 +113,7 @@ export interface LoopResult {
   /** The results that no request has carried yet; they stand in the history, too. */
   readonly unsentResults?: ModelMessage;
   readonly counters: LoopCounters;
+  readonly used: LoopUse;
   /** What the caller's settlement stores in the transaction that ends or parks the turn (barrier 5). */
   readonly unrecorded: Unrecorded;
 }

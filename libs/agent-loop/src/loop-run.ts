@@ -3,6 +3,7 @@ import { Barriers } from './barriers.js';
 import { CallLedger } from './call-ledger.js';
 import { systemClock, type LoopClock } from './clock.js';
 import { Cut } from './cut.js';
+import { countLaunched, NOTHING_KNOWN } from './batch-ports.js';
 import { compactHistory, type CompactedHistory } from './compaction-plan.js';
 import { estimateOverhead, PromptSize } from './context-window.js';
 import { pairHistory } from './history.js';
@@ -11,7 +12,7 @@ import { NEW_COUNTERS, type LoopCounters } from './limits.js';
 import type { EventSink } from './loop-events.js';
 import { LoopGuard } from './loop-guard.js';
 import { Spending } from './spending.js';
-import type { LoopInput, StartingPoint } from './loop-input.js';
+import type { LoopInput, LoopUse, StartingPoint } from './loop-input.js';
 import type { IdentifiedCall } from './call-result.js';
 import type { ModelMessage, Usage } from './model-port.js';
 import type { ModelTarget } from './model-round.js';
@@ -34,7 +35,7 @@ export class LoopRun<Context> {
   readonly clock: LoopClock;
   readonly cut: Cut;
   readonly emit: EventSink;
-  readonly spending: Spending;
+  readonly spending: NonNullable<LoopInput<Context>['spending']>;
   /** Calls of a batch that an earlier run left open. */
   readonly unfinished: readonly IdentifiedCall[];
   /** The response that an earlier run left at its stop point. */
@@ -48,6 +49,8 @@ export class LoopRun<Context> {
   /** The counters without the time of this run. */
   used: LoopCounters;
   private readonly startedAt: number;
+  /** What was used when this run began. */
+  private readonly before: Omit<LoopUse, 'elapsedMs'>;
 
   constructor(readonly input: LoopInput<Context>) {
     const { start } = input;
@@ -61,6 +64,8 @@ export class LoopRun<Context> {
     this.storedLaunches = this.used.launches;
     this.spending = input.spending ?? new Spending(this.used.tokens, this.used.cost);
     this.startedAt = this.clock.now();
+    const { tokens, cost } = this.spending;
+    this.before = { launches: this.used.launches + countLaunched(start.known ?? NOTHING_KNOWN), tokens, cost };
     const open = takeOpenResponse(this.history);
     this.ledger = CallLedger.of([...(start.replaced ?? []), ...this.history]);
     this.guard.seed(this.history);
@@ -88,6 +93,17 @@ export class LoopRun<Context> {
   /** The counters as budgets see them: tokens and cost are those of all loops of the turn. */
   get budgeted(): LoopCounters {
     return { ...this.counters, tokens: this.spending.tokens, cost: this.spending.cost };
+  }
+
+  /** A batch that is left open is not counted. */
+  get usedByRun(): LoopUse {
+    const { before, spending, used } = this;
+    return {
+      launches: Math.max(0, used.launches - before.launches),
+      tokens: spending.tokens - before.tokens,
+      cost: spending.cost - before.cost,
+      elapsedMs: this.clock.now() - this.startedAt,
+    };
   }
 
   /** The counters of a history that may end with an answered batch: who rebuilds it enters that batch again. */

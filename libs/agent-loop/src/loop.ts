@@ -38,8 +38,8 @@ export async function runLoop<Context>(input: LoopInput<Context>): Promise<LoopR
 }
 
 function toResult<Context>(run: LoopRun<Context>, stop: LoopStop): LoopResult {
-  const { rounds, lastResponse, counters, unsentResults, barriers } = run;
-  const result = { stop, rounds, lastResponse, counters, unrecorded: barriers.unrecorded };
+  const { rounds, lastResponse, counters, usedByRun: used, unsentResults, barriers } = run;
+  const result = { stop, rounds, lastResponse, counters, used, unrecorded: barriers.unrecorded };
   return unsentResults === null ? result : { ...result, unsentResults };
 }
 

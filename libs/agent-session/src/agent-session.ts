@@ -155,6 +155,7 @@ export class AgentSession {
       const { open } = this.log.state;
       if (open === null)
         throw new SessionError('nothing_to_resume', 'The last turn of this session has ended; there is nothing to go on with.');
+      this.log.state.counters = { ...this.log.state.counters, sessionRounds: this.sessionRounds };
       return this.goOn(open, surface);
     });
   }
@@ -204,11 +205,16 @@ export class AgentSession {
 
   private nextTurn(sendType: SendType): { readonly open: OpenTurn; readonly counters: LoopCounters } {
     const { turns, counters } = this.log.state;
-    const sessionRounds = this.settings.capCounts === 'process' && !this.hasRun ? 0 : counters.sessionRounds;
+    const { sessionRounds } = this;
     return {
       open: { number: turns + 1, promptId: randomUUID(), sendType },
       counters: { ...NEW_COUNTERS, sessionRounds, contextTokens: counters.contextTokens },
     };
+  }
+
+  /** Those that count towards the turn cap. */
+  private get sessionRounds(): number {
+    return this.settings.limitsCount === 'process' && !this.hasRun ? 0 : this.log.state.counters.sessionRounds;
   }
 
   /** What is known of the turn's open batch is kept; the rest of it runs. A response at its stop point is not asked for again. */
@@ -221,10 +227,10 @@ export class AgentSession {
     this.hasRun = true;
     const { log, folder, settings } = this;
     const { history, counters, compacted, instructions, replaced } = log.state;
-    const { onEvent, limits } = surface;
+    const { onEvent } = surface;
     surface.onBegin?.(history);
     const shared = shareTurn({ log, folder, promptId, settings, surface });
-    const { models, context, artifacts, spending, hooks, permissions } = shared;
+    const { models, context, artifacts, spending, hooks, permissions, limits } = shared;
     const result = await runLoop<SessionContext>({
       start: { ...start, history, counters, compacted, instructions, replaced },
       models,
@@ -242,7 +248,7 @@ export class AgentSession {
       policies: { ...surface.policies, permissions },
       stopPolicies: stopPoliciesOf(log, settings, surface),
       ...(onEvent === undefined ? {} : { onEvent }),
-      ...(limits === undefined ? {} : { limits }),
+      limits,
     });
     return this.end(result);
   }

@@ -34,6 +34,8 @@ export interface SessionState {
   open: OpenTurn | null;
   /** Of the last turn. */
   counters: LoopCounters;
+  /** What the subagents of the last turn used. */
+  subagents: { readonly tokens: number; readonly cost: number };
   mode: PermissionMode | null;
   readonly grants: Set<string>;
   todos: readonly Todo[];
@@ -53,6 +55,8 @@ interface OpenBatch {
   readonly intended: Set<string>;
 }
 
+const NOTHING_USED = { tokens: 0, cost: 0 };
+
 function newSessionState(): SessionState {
   return {
     history: [],
@@ -62,6 +66,7 @@ function newSessionState(): SessionState {
     turns: 0,
     open: null,
     counters: NEW_COUNTERS,
+    subagents: NOTHING_USED,
     mode: null,
     grants: new Set(),
     todos: [],
@@ -84,6 +89,7 @@ export function noteRecord(state: SessionState, record: SessionRecord): void {
       state.turns = record.number;
       state.open = { number: record.number, promptId: record.prompt_id, sendType: record.send_type };
       state.instructions = [];
+      state.subagents = NOTHING_USED;
       state.answer = null;
       return;
     case 'message':
@@ -105,6 +111,9 @@ export function noteRecord(state: SessionState, record: SessionRecord): void {
       return;
     case 'process':
       state.processes.set(record.call_id, record.process);
+      return;
+    case 'subagent_use':
+      state.subagents = { tokens: state.subagents.tokens + record.tokens, cost: state.subagents.cost + record.cost };
       return;
     case 'mode':
       state.mode = record.mode;
