@@ -1,7 +1,6 @@
 /** A client that nobody here wrote, as its users run it: the program `acpx`, one process per command, with a home of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -17,14 +16,16 @@ const SCRIPT = scriptByPrompt([
   { prompt: '[next]', steps: [{ text: 'Next.' }] },
 ]);
 
-const require = createRequire(import.meta.url);
-const acpx = path.join(path.dirname(require.resolve('acpx/package.json')), 'dist/cli.js');
+/** Installed for this spec alone: its lists of optional packages cannot be locked for every machine. */
+const CLIENT = 'acpx@0.19.1';
+let acpx: string;
 let world: AcpWorld;
 let home: string;
 let folder: string;
 
 beforeAll(async () => {
   world = await AcpWorld.open(SCRIPT);
+  acpx = installClient(mkdtempSync(path.join(world.base, 'client-')));
   home = mkdtempSync(path.join(world.base, 'home-'));
   folder = world.newFolder();
 });
@@ -33,6 +34,11 @@ afterAll(async () => {
   if (pid !== undefined) process.kill(pid, 'SIGKILL');
   await world.close();
 });
+
+function installClient(prefix: string): string {
+  execFileSync('npm', ['install', '--prefix', prefix, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', CLIENT]);
+  return path.join(prefix, 'node_modules/acpx/dist/cli.js');
+}
 
 interface Frame {
   readonly method?: string;
