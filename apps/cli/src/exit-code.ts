@@ -13,6 +13,7 @@ const SESSION_EXIT: Readonly<Record<SessionErrorCode, number>> = {
   session_not_found: EXIT.usage,
   nothing_to_retry: EXIT.usage,
   nothing_to_resume: EXIT.usage,
+  store_unusable: EXIT.cannotStart,
   session_in_use: EXIT.cannotStart,
   session_busy: EXIT.failed,
 };

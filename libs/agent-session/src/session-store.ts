@@ -4,9 +4,9 @@
  * S1  What is appended at once is stored at once or not at all, and is on the disk when `append` returns.
  * S2  A session is open in one process at a time; the operating system's lock ends with the process, however that ends.
  */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { makeFolder } from '@echelon/embedded-postgres';
 import { type FileLock, lockFile } from './file-lock.js';
 import { SessionError } from './session-error.js';
 import type { SessionRecord } from './session-record.js';
@@ -52,10 +52,19 @@ export class SessionStore {
     readonly overlays: string,
   ) {}
 
-  /** Opens the store in a folder, which is made where it is missing. */
+  /** Opens the store in a folder, which is made where it is missing. Throws `store_unusable`. */
   static open(folder: string): SessionStore {
+    try {
+      return SessionStore.openIn(folder);
+    } catch (cause) {
+      const message = `Sessions cannot be kept in ${folder}: correct its owner or make room, or set ECHELON_DATA_DIR to another folder.`;
+      throw new SessionError('store_unusable', message, { cause });
+    }
+  }
+
+  private static openIn(folder: string): SessionStore {
     const locks = path.join(folder, 'locks');
-    mkdirSync(locks, { recursive: true, mode: 0o700 });
+    makeFolder(locks, 0o700);
     const database = new DatabaseSync(path.join(folder, 'sessions.sqlite'), { timeout: BUSY_MS });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
     database.exec(SCHEMA);

@@ -1,10 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from '@jest/globals';
 import type { AgentScript } from '@echelon/scripted-model';
 import { waitFor } from '@echelon/testkit';
-import { FRAMED, Headless, type HeadlessRun, says } from '../../../../test/support/headless.js';
+import { CLI_COMMAND, FRAMED, Headless, type HeadlessRun, says } from '../../../../test/support/headless.js';
 import type { OutputFrame } from './frames.js';
 
 let headless: Headless;
@@ -61,6 +63,17 @@ test('a client that closes stdout ends the run and what it started', async () =>
   const { code, stderr } = await run.output();
   expect([code, stderr]).toEqual([130, 'The run was cancelled.\n']);
   await commandIsGone();
+});
+
+test('a result that its disk has no room for is no success', async () => {
+  await open([{ text: 'Done.' }]);
+  const full = openSync('/dev/full', 'w');
+  const env = { ...process.env, ECHELON_DATA_DIR: headless.data, ECHELON_SCRIPTED_MODEL_URL: headless.model.url };
+  const args = [...CLI_COMMAND, 'run', '-p', 'Go.', '--provider', 'scripted', '--cwd', headless.folder];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', full, 'pipe'] });
+  const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  closeSync(full);
+  expect([child.exitCode, stderr.split('\n').at(-2)]).toEqual([130, 'The result could not be written to stdout.']);
 });
 
 test('a killed run goes on in a new process: nothing runs twice, and the session is the folder’s last [G8.38]', async () => {

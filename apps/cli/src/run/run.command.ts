@@ -1,4 +1,5 @@
 /** `echelon run`: an agent in this process, for programs and pipes (docs/headless.md). */
+import type { Writable } from 'node:stream';
 import { AgentSession, SessionStore } from '@echelon/agent-session';
 import type { Command } from 'commander';
 import { usage } from '../arguments.js';
@@ -30,6 +31,12 @@ async function runCommand(terminal: Terminal, options: RunOptions): Promise<void
   output.end(result);
   signals.close();
   if (result.error !== null) throw new CommandError(result.error.message, result.exit_code);
+  if (!(await reachesReader(terminal.out))) throw new CommandError('The result could not be written to stdout.', CANCELLED.exitCode);
+}
+
+/** Whether everything that was written has left this process: a full disk or a closed pipe is told later than it is written. */
+function reachesReader(out: Writable): Promise<boolean> {
+  return new Promise((resolve) => out.write('', (error) => resolve(error == null && !out.destroyed)));
 }
 
 interface Attempt {
