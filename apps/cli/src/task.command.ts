@@ -5,6 +5,7 @@ import { type Task, TaskState } from '@echelon/contracts';
 import { type Command, Option } from 'commander';
 import { PROFILE, QUESTION, SESSION, TASK, TASKS, textOf, WORKFLOW, WORKSPACE } from './arguments.js';
 import { connect, type ConnectionOptions } from './connection.js';
+import { describeTurn, findLastTurn } from './last-turn.js';
 import { addPaging, describePage, type PagingOptions, toPageQuery } from './paging.js';
 import { addTaskDependencies } from './task-dependency.js';
 import { addTaskLife } from './task-life.js';
@@ -113,9 +114,13 @@ function addReading(task: Command, terminal: Terminal): void {
     .action(async (id: string, _options: unknown, command: Command) => {
       const options: Common = command.optsWithGlobals();
       const api = connect(options);
-      const found = { ...(await api.tasks.get(id)), plan: await summarizePlan(api, id) };
-      const plan = found.plan && `${found.plan.title} (revision ${found.plan.revision})`;
-      print(terminal, options.json, found, () => table(Object.entries({ ...found, plan }).map(([name, value]) => [name, describe(value)])));
+      const shown = await api.tasks.get(id);
+      const [plan, turn] = await Promise.all([summarizePlan(api, id), findLastTurn(api, shown)]);
+      const words = { plan: plan && `${plan.title} (revision ${plan.revision})`, last_turn: turn && describeTurn(turn) };
+      const found = { ...shown, plan, last_turn: turn };
+      print(terminal, options.json, found, () =>
+        table(Object.entries({ ...found, ...words }).map(([name, value]) => [name, describe(value)])),
+      );
     });
   task
     .command('watch')
