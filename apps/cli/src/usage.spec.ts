@@ -80,6 +80,8 @@ const WRONG: readonly [string, string][] = [
   ['connect codex --task nope', '"nope" is no task id'],
   ['acp --mode odd', 'Allowed choices are ask, accept_edits, plan, full_access.'],
   ['chat --mode odd', 'Allowed choices are ask, accept_edits, plan, full_access.'],
+  ['acp --provider scripted --deny ', '"" is no rule: write a tool, or tool:pattern.'],
+  ['acp --provider scripted --deny wipe_disk', 'There is no tool "wipe_disk" to deny: there are read_file,'],
   ['run -p x --max-turns 0', '--max-turns is a whole number from 1 on, not "0".'],
   ['up odd', 'too many arguments'],
   ['demo odd', 'too many arguments'],

@@ -43,6 +43,7 @@ export {
 export { pendingActionOf, type PendingAction } from './pending-action.js';
 export {
   decidePermission,
+  matchesPattern,
   PERMISSION_MODES,
   type CallEffect,
   type PermissionFacts,

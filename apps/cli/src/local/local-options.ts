@@ -3,8 +3,8 @@ import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { LoopLimits, ModelTarget } from '@echelon/agent-loop';
-import type { SessionSettings } from '@echelon/agent-session';
-import type { PermissionRule } from '@echelon/domain';
+import { SESSION_TOOLS, type SessionSettings } from '@echelon/agent-session';
+import { matchesPattern, type PermissionRule } from '@echelon/domain';
 import { chooseProvider, createModelClient, DEFAULT_MODELS, type ProviderName, providersFromEnv } from '@echelon/model-clients';
 import { type Command, Option } from 'commander';
 import { usage } from '../arguments.js';
@@ -68,7 +68,8 @@ export async function openLocalSetup(
 function readLocalSetup(options: LocalOptions, env: NodeJS.ProcessEnv): LocalSetup {
   const file = readFile(options, env);
   const folder = path.resolve(options.cwd ?? '.');
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw usage(`There is no folder ${folder}.`);
+  if (!existsSync(folder)) throw usage(`There is no folder ${folder}.`);
+  if (!statSync(folder).isDirectory()) throw usage(`${folder} is no folder.`);
   const { models, name } = chooseModels(options, file, env);
   return {
     folder,
@@ -130,10 +131,13 @@ function limitsOf({ limits }: SettingsFile): LoopLimits {
 /** `run_command:git *` is a rule on its commands, `edit_file:src/*` one on its paths, `edit_file` one on the whole tool. */
 function rulesOf(decision: PermissionRule['decision'], given: readonly string[] = []): readonly PermissionRule[] {
   return given.map((text) => {
-    const at = text.indexOf(':');
-    if (at < 0) return { decision, tool: text };
-    const [tool, pattern] = [text.slice(0, at), text.slice(at + 1)];
+    const [tool = '', ...rest] = text.split(':');
+    const pattern = rest.length === 0 ? undefined : rest.join(':');
     if (tool === '' || pattern === '') throw usage(`${JSON.stringify(text)} is no rule: write a tool, or tool:pattern.`);
+    // A rule on a tool that does not exist would seem to forbid something.
+    if (!SESSION_TOOLS.some((name) => matchesPattern(tool, name)))
+      throw usage(`There is no tool ${JSON.stringify(tool)} to ${decision}: there are ${SESSION_TOOLS.join(', ')}.`);
+    if (pattern === undefined) return { decision, tool };
     return tool === 'run_command' ? { decision, tool, command: pattern } : { decision, tool, path: pattern };
   });
 }
