@@ -28,7 +28,7 @@ import { SessionJournal } from './session-journal.js';
 import { SessionLog } from './session-log.js';
 import { buildSessionPrompt } from './session-prompt.js';
 import type { SessionSettings } from './session-settings.js';
-import { dropResponse, findAnswer, knownCalls, type OpenTurn } from './session-state.js';
+import { dropResponse, findAnswer, knownCalls, type OpenTurn, unsentPrompt } from './session-state.js';
 import type { SessionEntry, SessionStore } from './session-store.js';
 import { subagentTool } from './session-subagents.js';
 import type { SessionContext } from './session-tool.js';
@@ -133,7 +133,7 @@ export class AgentSession {
       const taken = this.ahead === null ? null : await this.takeAhead(this.ahead, parts, surface);
       if (taken !== null) return taken;
       this.closeInterrupted();
-      return this.run(this.begin('user'), { opening: { parts, sendType: 'user' } }, surface);
+      return this.run(this.begin('user', parts), { opening: { parts, sendType: 'user' } }, surface);
     });
   }
 
@@ -196,9 +196,10 @@ export class AgentSession {
     return open === null || ran.ended.stop.reason === 'error' ? ran.ended : this.goOn(open, surface);
   }
 
-  private begin(sendType: SendType): OpenTurn {
+  private begin(sendType: SendType, prompt?: readonly TextPart[]): OpenTurn {
     const { open, counters } = this.nextTurn(sendType);
-    this.log.note({ type: 'turn', number: open.number, prompt_id: open.promptId, send_type: sendType });
+    const said = prompt === undefined ? {} : { prompt };
+    this.log.note({ type: 'turn', number: open.number, prompt_id: open.promptId, send_type: sendType, ...said });
     this.log.state.counters = counters;
     return open;
   }
@@ -219,8 +220,10 @@ export class AgentSession {
 
   /** What is known of the turn's open batch is kept; the rest of it runs. A response at its stop point is not asked for again. */
   private goOn(open: OpenTurn, surface: TurnSurface): Promise<LoopResult> {
-    const [known, answered] = [knownCalls(this.log.state), findAnswer(this.log.state)];
-    return this.run(open, { ...(known && { known }), ...(answered && { answered }) }, surface);
+    const { state } = this.log;
+    const [known, answered, parts] = [knownCalls(state), findAnswer(state), unsentPrompt(state)];
+    const opening = parts && ({ parts, sendType: 'user' } as const);
+    return this.run(open, { ...(known && { known }), ...(answered && { answered }), ...(opening && { opening }) }, surface);
   }
 
   private async run({ number, promptId }: OpenTurn, start: Start, surface: TurnSurface): Promise<LoopResult> {

@@ -1,5 +1,5 @@
 /** What is stored of a session of this machine, in order. A record is never changed; the state of a session is what its records add up to. */
-import type { LoopCounters, ModelMessage, SealedResponse, SendType, SettledCall } from '@echelon/agent-loop';
+import type { LoopCounters, ModelMessage, SealedResponse, SendType, SettledCall, TextPart } from '@echelon/agent-loop';
 import type { PermissionMode } from '@echelon/domain';
 import type { Todo } from './todo-list.js';
 
@@ -11,7 +11,14 @@ export interface TurnEndRecord {
 }
 
 export type SessionRecord =
-  | { readonly type: 'turn'; readonly number: number; readonly prompt_id: string; readonly send_type: SendType }
+  /** `prompt`: what a person opens it with, until its first request stores that as a message. */
+  | {
+      readonly type: 'turn';
+      readonly number: number;
+      readonly prompt_id: string;
+      readonly send_type: SendType;
+      readonly prompt?: readonly TextPart[];
+    }
   /** What opens a turn or goes on with it; `said` by a person while the turn ran. */
   | { readonly type: 'message'; readonly message: ModelMessage; readonly said?: 'lead' | 'input' }
   | { readonly type: 'request'; readonly round: number; readonly model: string; readonly counters: LoopCounters }

@@ -8,6 +8,7 @@ import {
   NEW_COUNTERS,
   type SendType,
   type SettledCall,
+  type TextPart,
   type StartingPoint,
   type ToolResultPart,
 } from '@echelon/agent-loop';
@@ -19,6 +20,8 @@ export interface OpenTurn {
   readonly number: number;
   readonly promptId: string;
   readonly sendType: SendType;
+  /** What a person opened it with. */
+  readonly prompt?: readonly TextPart[] | undefined;
 }
 
 export interface SessionState {
@@ -87,7 +90,7 @@ export function noteRecord(state: SessionState, record: SessionRecord): void {
   switch (record.type) {
     case 'turn':
       state.turns = record.number;
-      state.open = { number: record.number, promptId: record.prompt_id, sendType: record.send_type };
+      state.open = { number: record.number, promptId: record.prompt_id, sendType: record.send_type, prompt: record.prompt };
       state.instructions = [];
       state.subagents = NOTHING_USED;
       state.answer = null;
@@ -143,6 +146,11 @@ function say(state: SessionState, message: ModelMessage): void {
 /** The next message is the first one of a turn that a person opened. */
 function opensTurn({ open, instructions }: SessionState): boolean {
   return open?.sendType === 'user' && instructions.length === 0;
+}
+
+/** The prompt of a turn that died before its first request, so that no message holds it yet. */
+export function unsentPrompt(state: SessionState): readonly TextPart[] | undefined {
+  return opensTurn(state) ? state.open?.prompt : undefined;
 }
 
 function accept(

@@ -5,7 +5,9 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SessionStore } from './session-store.js';
 
 let base: string;
-beforeEach(() => (base = mkdtempSync(path.join(tmpdir(), 'echelon-store-'))));
+beforeEach(() => {
+  base = mkdtempSync(path.join(tmpdir(), 'echelon-store-'));
+});
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 test('a folder that takes no sessions is one sentence, and no folder is waited for', () => {

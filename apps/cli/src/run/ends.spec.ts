@@ -71,7 +71,7 @@ test('a result that its disk has no room for is no success', async () => {
   const env = { ...process.env, ECHELON_DATA_DIR: headless.data, ECHELON_SCRIPTED_MODEL_URL: headless.model.url };
   const args = [...CLI_COMMAND, 'run', '-p', 'Go.', '--provider', 'scripted', '--cwd', headless.folder];
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', full, 'pipe'] });
-  const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  const [stderr] = await Promise.all([text(child.stderr!), once(child, 'close')]);
   closeSync(full);
   expect([child.exitCode, stderr.split('\n').at(-2)]).toEqual([130, 'The result could not be written to stdout.']);
 });
