@@ -60,7 +60,7 @@ describeWithRedis('a deployment of a server and two workers on Redis', () => {
         ),
       60,
     );
-    await waitFor('its request is on its way', () => world.requestsOf('child') === 2);
+    await waitFor('its request is on its way', () => world.requestsOf('child').length === 2);
     const holder = workers.find(({ pid }) => pid === running.pid);
     if (!holder) throw new Error('nobody runs the child');
     return { holder, turnId: running.turn_id };
@@ -120,7 +120,7 @@ describeWithRedis('a deployment of a server and two workers on Redis', () => {
       world.one(`SELECT outcome, parked_for FROM turn WHERE id = $1 AND status = 'finished'`, [turnId]),
     );
     expect(finished).toEqual({ outcome: 'stopped', parked_for: null });
-    expect(await world.model.requests.at(-1)?.ended).toBe('disconnected');
+    expect(await world.requestsOf('child').at(-1)?.ended).toBe('disconnected');
     expect(() => world.readFile(root)).toThrow();
     expect(await findViolations(world.database)).toEqual({});
     expect(workers.map(({ output }) => output()).filter((log) => log.includes('turn.broken'))).toEqual([]);

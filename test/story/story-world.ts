@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type ApiClient, createApiClient } from '@echelon/api-client';
 import type { Task } from '@echelon/contracts';
 import { createPool, Database } from '@echelon/persistence';
-import { type AgentScript, type ScriptedModel, startScriptedModel } from '@echelon/scripted-model';
+import { type AgentScript, type RecordedRequest, type ScriptedModel, startScriptedModel } from '@echelon/scripted-model';
 import { createTestDatabase, type Program, type ProgramExit, startProgram, type TestDatabase, waitFor } from '@echelon/testkit';
 import { KILL_VARIABLE, type KillPoint } from './kill-point.js';
 import { FILE, parentPrompt } from './story-script.js';
@@ -122,9 +122,9 @@ export class StoryWorld {
     return waitFor('the death that was planned', () => exit, STORY_SECONDS);
   }
 
-  /** Model requests of one task's agent that reached the model. */
-  requestsOf(agent: keyof typeof MODELS): number {
-    return this.model.requests.filter(({ body }) => (body as { readonly model: string }).model === MODELS[agent]).length;
+  /** Model requests of one task's agent that reached the model, in order: the agents' own order among each other is nobody's promise. */
+  requestsOf(agent: keyof typeof MODELS): readonly RecordedRequest[] {
+    return this.model.requests.filter(({ body }) => (body as { readonly model: string }).model === MODELS[agent]);
   }
 
   /** What the child wrote. */
