@@ -47,17 +47,18 @@ function isLost({ session, turn }: ClaimedTurn): boolean {
   return !isResumable(session.runtime) && turn.system_prompt !== null && turn.stop_requested_at === null;
 }
 
+/** A turn that asked has ended with its question, whose answer opens the next one; of any other somebody is told. */
+async function closeLost(unit: Unit, held: ClaimedTurn): Promise<void> {
+  const asked = held.turn.ended_by_question_id !== null;
+  if (!asked) await tellInterrupted(unit, held.turn);
+  const ending = asked
+    ? ({ outcome: 'tool_ended_turn', detail: null } as const)
+    : ({ outcome: 'interrupted', detail: 'its worker ended in the middle of it' } as const);
+  await endTurn(unit, held, ending, { yieldToOthers: true });
+}
+
 async function judgeTurn(unit: Unit, held: ClaimedTurn): Promise<void> {
-  // Its question stands, and the answer opens its next turn: nothing of it was lost.
-  if (isLost(held) && held.turn.ended_by_question_id !== null) {
-    await endTurn(unit, held, { outcome: 'tool_ended_turn', detail: null }, { yieldToOthers: true });
-    return;
-  }
-  if (isLost(held)) {
-    await tellInterrupted(unit, held.turn);
-    await endTurn(unit, held, { outcome: 'interrupted', detail: 'its worker ended in the middle of it' }, { yieldToOthers: true });
-    return;
-  }
+  if (isLost(held)) return closeLost(unit, held);
   const takeovers = await countTakeover(unit, held.turn.id);
   if (takeovers >= TAKEOVERS_AT_MOST) {
     const detail = `the turn's worker died ${takeovers} times without progress`;
