@@ -34,11 +34,8 @@ export interface Scenario {
   readonly kill?: CancelPoint;
   /** The last turn is asked for anew. */
   readonly retries?: number;
-  /** An unfinished list of steps keeps the turn going, where a surface does that. */
-  readonly todos?: boolean;
   /** JSON schema of the result, where a surface gives one. */
   readonly resultSchema?: Readonly<Record<string, unknown>>;
-  readonly tokenLimit?: number;
 }
 
 /** When the turn is cancelled: with its n-th request out, or once a file is there. */

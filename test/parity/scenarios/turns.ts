@@ -81,7 +81,6 @@ export const TURNS: readonly Scenario[] = [
   {
     row: 'G8.43',
     name: 'unfinished list of steps',
-    todos: true,
     replies: [
       call({ name: 'update_todos', arguments: { todos: [{ content: 'Write it.', status: 'pending' }] }, id: 't1' }),
       say('One.'),
